@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.domain.result_choices import Padding
 from app.domain.wording import counted
-from app.reports.document.result_context import EFFECTS
+from app.reports.document.footnotes import EFFECTS
 
 
 def seeds_each(numbers: Sequence[int]) -> str:

@@ -8,9 +8,9 @@ from functools import partial
 
 from app.domain.result_choices import RATES, GroupBy
 from app.errors import Invalid
+from app.reports.document.footnotes import missing_note
 from app.reports.document.page import Marked
 from app.reports.document.report import split_names
-from app.reports.document.result_context import missing_note
 from app.reports.document.tables import interval_cell
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.estimates import Estimate

@@ -6,17 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.domain.wording import first_few
+from app.reports.document.footnotes import footnotes, marked, marked_mean, marks_of, shared_notes
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    context_columns,
-    context_document,
-    footnotes,
-    marked,
-    marked_mean,
-    marks_of,
-    shared_notes,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell, p_cell
 from app.reports.medal_rates import ends
 from app.services.results.choice.public_choice import PublicChoice

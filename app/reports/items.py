@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
+from app.reports.document.footnotes import marked, shared_notes
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import NamedRows, Report
-from app.reports.document.result_context import marked, shared_notes
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext, ResultFilter

@@ -17,15 +17,10 @@ from app.reports.board_columns import (
     marked_of_group,
     plus_minus,
 )
+from app.reports.document.footnotes import footnotes, shared_notes
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import NamedRows, Report, RowsOnDemand
-from app.reports.document.result_context import (
-    CONTEXT,
-    context_columns,
-    context_document,
-    footnotes,
-    shared_notes,
-)
+from app.reports.document.result_context import CONTEXT, context_columns, context_document
 from app.reports.document.tables import interval_cell
 from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board

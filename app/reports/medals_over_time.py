@@ -6,14 +6,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.footnotes import footnotes, marked
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    context_columns,
-    context_document,
-    footnotes,
-    marked,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext

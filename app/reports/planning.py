@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.footnotes import marks_of, shared_notes
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    context_columns,
-    context_document,
-    marks_of,
-    shared_notes,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.services.results.planning import SeedPlan
 from app.statistics.planning import MOST_DIFFERENCE
 

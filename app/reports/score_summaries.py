@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.footnotes import EFFECTS, footnotes, marked, shared_notes
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    EFFECTS,
-    context_columns,
-    context_document,
-    footnotes,
-    marked,
-    shared_notes,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext

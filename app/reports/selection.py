@@ -6,14 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
+from app.reports.document.footnotes import footnotes, marks_of
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    context_columns,
-    context_document,
-    footnotes,
-    marks_of,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.choice.selection import ChoiceCosts

@@ -6,15 +6,10 @@ from dataclasses import asdict
 
 from app.domain.result_choices import Padding
 from app.domain.wording import counted
+from app.reports.document.footnotes import footnotes, marked, marks_of
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import (
-    context_columns,
-    context_document,
-    footnotes,
-    marked,
-    marks_of,
-)
+from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.sensitivity import Sensitivity, SensitivityChoice

@@ -8,9 +8,9 @@ from math import isfinite
 from typing import Any
 
 from app.domain.wording import counted
+from app.reports.document.footnotes import exclusion_notes, flag_notes, marked, regrade_note
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import exclusion_notes, flag_notes, marked, regrade_note
 from app.reports.document.tables import cell, interval_cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS

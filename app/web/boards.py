@@ -15,7 +15,7 @@ from app.api.results import Rate
 from app.domain.result_choices import RATES, GroupBy, Padding
 from app.errors import Forbidden, NotFound, Unauthorized
 from app.reports.board_columns import board_groups
-from app.reports.document.result_context import EFFECTS
+from app.reports.document.footnotes import EFFECTS
 from app.reports.items import items_report
 from app.reports.medal_rates import board_report
 from app.services.auth import Caller, require_researcher

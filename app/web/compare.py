@@ -14,7 +14,7 @@ from app.api.results import Rate
 from app.domain.result_choices import RATES, Axis, Padding
 from app.errors import PodiumError
 from app.reports.comparison_sentence import comparison_sentence
-from app.reports.document.result_context import EFFECTS
+from app.reports.document.footnotes import EFFECTS
 from app.reports.medals_over_time import curves_report
 from app.services.experiments import experiments
 from app.services.experiments.archiving import archived_of_experiments
