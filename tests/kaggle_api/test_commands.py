@@ -333,6 +333,17 @@ def test_a_researchers_key_looks_and_does_not_submit(podium, tiny, good, make_ag
     assert (sent.returncode, "Submissions belong to a run" in told(sent)) == (1, True)
 
 
+def test_a_sandbox_submission_is_refused_and_does_not_count(podium, tiny, good, make_agent):
+    run = podium.run(tiny)
+    agent = make_agent(run.document["key"])
+    agent.write("s.csv", good)
+
+    sent = agent.kaggle("submit", tiny.name, "-f", "s.csv", "-m", "a trial", "--sandbox")
+
+    assert (sent.returncode, "without --sandbox" in told(sent)) == (1, True), told(sent)
+    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
+
+
 def test_limits_are_told(podium, tiny, good, make_agent):
     run = podium.run(tiny, limits={"submissions_total": 3})
     run.submit(good)
