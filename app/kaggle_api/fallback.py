@@ -16,7 +16,7 @@ async def unknown(request: Request) -> None:
     raise NotFound(
         f"Podium does not serve {request.method} {request.url.path[:200]}. It supports Kaggle's "
         "commands `competitions` list, files, download, submit, submissions and leaderboard, and "
-        "from newer clients pages, submission and submission-limits."
+        "from newer clients pages, submission, submission-download and submission-limits."
     )
 
 

@@ -60,6 +60,13 @@ class Fields:
             raise BadRequest(f"{name} must be a whole number from {least}.")
         return value
 
+    def flag(self, name: str) -> bool:
+        """Whether the field is true; absent is false."""
+        value = self._document.get(name)
+        if value is not None and not isinstance(value, bool):
+            raise BadRequest(f"{name} must be true or false.")
+        return value or False
+
     def slug(self, name: str = "competitionName") -> str:
         """The competition: its slug, or an address that ends in it."""
         slug = self.required(name).rstrip("/").rsplit("/", 1)[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -17,15 +18,17 @@ from app.api.http.origin import origin
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
 from app.kaggle_api.archive import lease_archive
-from app.kaggle_api.deps import KaggleState, State, entry_for
+from app.kaggle_api.deps import KaggleState, State, entry_for, run_of
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.services.auth import Caller
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
+from app.services.submissions import submit
+from app.services.submissions.run_submissions import record_from
 from app.storage.blobs.lease import Lease
-from app.storage.database.records import VersionRecord
+from app.storage.database.records import SubmissionRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
@@ -58,7 +61,8 @@ def download_all(
     """Redirect to the archive of all public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     _require_files(context, entry)
-    return _redirect_to(request, state, caller, entry, ALL_FILES, f"{entry.version.slug}.zip")
+    file = {"version": entry.version.id, "file": ALL_FILES}
+    return _redirect_to(request, state, caller, f"{entry.version.slug}.zip", file)
 
 
 @rpc(router, COMPETITIONS, "DownloadDataFile")
@@ -69,43 +73,65 @@ def download_one(
     slug, name = fields.slug(), fields.required("fileName")
     entry, _ = entry_for(context, caller, slug)
     queries.public_file(context, caller, slug, name)
-    return _redirect_to(request, state, caller, entry, name, name)
+    return _redirect_to(request, state, caller, name, {"version": entry.version.id, "file": name})
+
+
+@rpc(router, COMPETITIONS, "DownloadSubmission")
+def download_submission(
+    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
+) -> Response:
+    """Redirect to the file of one of the run's own submissions, as it was sent.
+
+    Its name is the number of the submission: clients write it where they are, and the name that it
+    was sent with may be that of a later file there.
+    """
+    run, ref = run_of(context, caller).id, fields.integer("submissionId")
+    _sent(context, run, ref)
+    return _redirect_to(request, state, caller, f"{ref}.csv", {"run": run, "ref": ref})
 
 
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
 async def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
     """A file's bytes. The signed address is enough: clients resume without their key."""
-    version, identity, find = await run_in_threadpool(_of_token, context, state, token)
-    if is_known(request, identity, version.imported_at):
+    at, identity, find = await run_in_threadpool(_of_token, context, state, token)
+    if is_known(request, identity, at):
         return not_modified(identity)
-    return await leased_file(request, find, identity, version.imported_at)
+    return await leased_file(request, find, identity, at)
 
 
 def _of_token(
     context: Context, state: KaggleState, token: str
-) -> tuple[VersionRecord, str, Callable[[], Lease]]:
-    """The version, the identity of the bytes, and how they are found."""
+) -> tuple[datetime, str, Callable[[], Lease]]:
+    """The time of the bytes, their identity, and how they are found."""
     content = state.open(context, DOWNLOAD, token)
+    if "ref" in content:
+        sent = _sent(context, content["run"], content["ref"])
+        return sent.received_at, sent.sha256, partial(submit.verified_file, context, sent)
     entry = context.catalogue.of_version(content["version"])
     file, version = content["file"], entry.version
     if file == ALL_FILES:
         identity = context.catalogue.public_files.of(version.id).digest
-        return version, identity, partial(lease_archive, context, entry)
+        return version.imported_at, identity, partial(lease_archive, context, entry)
     found = context.catalogue.public_files.of(version.id).find(file)
     if found is None:
         raise NotFound(f"{version.slug} has no public file {file!r}.")
     identity = found["sha256"]
     find = partial(context.catalogue.files.lease_public, version, file, identity)
-    return version, identity, find
+    return version.imported_at, identity, find
+
+
+def _sent(context: Context, run: str, ref: int) -> SubmissionRecord:
+    found = record_from(context, run, f"sub_{ref:014x}")
+    if found is None:
+        raise NotFound(f"This run has no submission {ref}.")
+    return found
 
 
 def _redirect_to(
-    request: Request, state: State, caller: Caller, entry: CatalogueEntry, file: str, name: str
+    request: Request, state: State, caller: Caller, name: str, content: dict[str, Any]
 ) -> Response:
     """Redirect to a signed address; clients name the local file after its last part."""
-    token = state.tokens.sign(
-        DOWNLOAD, LINK_SECONDS, key=caller.key_id, version=entry.version.id, file=file
-    )
+    token = state.tokens.sign(DOWNLOAD, LINK_SECONDS, key=caller.key_id, **content)
     return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
 
 

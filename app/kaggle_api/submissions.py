@@ -51,6 +51,11 @@ async def create_submission(
 ) -> dict[str, Any]:
     """Submit an uploaded file. An invalid file is answered with its mistakes, and stored."""
     run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
+    if fields.flag("sandbox"):
+        raise BadRequest(
+            "Every submission counts here: there are no sandbox submissions. Nothing was "
+            "submitted. Send the file without --sandbox if it is to count."
+        )
     meta, nonce = _submission_meta(state, run, fields)
     try:
         shown = await _store_once(request, context, caller, run, meta, nonce)

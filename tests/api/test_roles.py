@@ -140,6 +140,7 @@ TABLE = {
     f"POST /{CALLS}/CreateCodeSubmission": ANY,
     f"POST /{CALLS}/GetSubmission": ANY,
     f"POST /{CALLS}/ListSubmissions": ANY,
+    f"POST /{CALLS}/DownloadSubmission": ANY,
     f"POST /{CALLS}/GetSubmissionLimits": ANY,
     f"POST /{CALLS}/GetLeaderboard": ANY,
     f"POST /{CALLS}/DownloadLeaderboard": ANY,

@@ -209,6 +209,7 @@ def calls(world: World, upload: str) -> list[tuple[str, dict[str, Any]]]:
     own, slug = {"competitionName": world.folder.name}, world.folder.name
     return [
         ("ListSubmissions", own), ("GetSubmission", {"ref": int(world.others_file[4:18], 16)}),
+        ("DownloadSubmission", {"submissionId": int(world.others_file[4:18], 16)}),
         ("GetLeaderboard", own), ("DownloadLeaderboard", own), ("GetSubmissionLimits", own),
         ("DownloadDataFile", {**own, "fileName": "train.csv"}), ("GetCompetition", own),
         ("CreateSubmission", {"competitionName": slug, "blobFileTokens": upload}),

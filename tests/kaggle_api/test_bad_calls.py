@@ -21,6 +21,7 @@ METHODS = [
     "ListCompetitions", "GetCompetition", "ListDataFiles", "DownloadDataFiles", "DownloadDataFile",
     "StartSubmissionUpload", "CreateSubmission", "GetSubmission", "ListSubmissions",
     "GetSubmissionLimits", "GetLeaderboard", "DownloadLeaderboard", "ListCompetitionPages",
+    "DownloadSubmission",
 ]  # fmt: skip
 BODIES = [
     b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 100_000, b"1e999",

@@ -116,8 +116,8 @@ def test_the_newest_client_waits_for_the_outcome(podium, tiny, good, make_agent,
         assert (waited, told_score) == ("(not published)", "")
     else:
         assert float(waited) == float(told_score) == pytest.approx(score)
-    assert copied.returncode == 1
-    assert "It supports Kaggle's commands" in told(copied)
+    assert copied.returncode == 0, told(copied)
+    assert (agent.home / f"{ref}.csv").read_bytes() == good
 
 
 @CLIENTS
@@ -249,6 +249,24 @@ def test_none_tells_a_bad_file_as_a_good_one(podium, tiny, make_agent):
     assert line["status"].endswith("COMPLETE")
 
 
+def test_only_the_own_run_downloads_a_file_again_and_no_score_counts_as_shown(
+    podium, tiny, good, make_agent
+):
+    run, other = podium.run(tiny, feedback="full"), podium.run(tiny, feedback="full")
+    sent = run.submit(good, Prefer="return=minimal").json()["id"]
+    podium.settled(sent)
+    ref = str(int(sent[4:18], 16))
+    agent, stranger = make_agent(run.document["key"]), make_agent(other.document["key"])
+
+    ran, refused = (one.kaggle("submission-download", ref) for one in (agent, stranger))
+
+    assert ran.returncode == 0, told(ran)
+    assert (agent.home / f"{ref}.csv").read_bytes() == good
+    ledger = run.client.get(f"/v1/runs/{run.id}/exposure").json()
+    assert set(ledger["totals"].values()) == {0}
+    assert (refused.returncode, f"has no submission {ref}" in told(refused)) == (1, True)
+
+
 def test_runs_never_see_each_other(podium, tiny, good, make_agent):
     one, other = podium.run(tiny, feedback="full"), podium.run(tiny, feedback="public")
     sent = one.submit(good_submission(tiny, shift=777.7)).json()
@@ -313,6 +331,17 @@ def test_a_researchers_key_looks_and_does_not_submit(podium, tiny, good, make_ag
 
     assert "train.csv" in files.stdout
     assert (sent.returncode, "Submissions belong to a run" in told(sent)) == (1, True)
+
+
+def test_a_sandbox_submission_is_refused_and_does_not_count(podium, tiny, good, make_agent):
+    run = podium.run(tiny)
+    agent = make_agent(run.document["key"])
+    agent.write("s.csv", good)
+
+    sent = agent.kaggle("submit", tiny.name, "-f", "s.csv", "-m", "a trial", "--sandbox")
+
+    assert (sent.returncode, "without --sandbox" in told(sent)) == (1, True), told(sent)
+    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
 
 
 def test_limits_are_told(podium, tiny, good, make_agent):

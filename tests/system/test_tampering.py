@@ -17,7 +17,7 @@ from app.services.receipts.check_database import check_trust
 from app.settings import Settings
 from app.storage.database.database import Database
 from tests.api.conftest import Podium
-from tests.api.test_receipts import closed, receipts_of
+from tests.api.test_receipts import close, closed, receipts_of
 from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
@@ -45,6 +45,15 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
         made = podium.admin.post(f"/v1/experiments/{name}/receipts", json={})
         assert made.status_code == 201
         assert all(receipts_of(podium, run.id) for run, _ in found)
+        # What a harness changes after the close: one is signed anew, the other is not any more.
+        empty = podium.run(folder)
+        assert close(podium, empty.id) == 200
+        score = {"score": 1.0, "evidence": {"file": "x"}}
+        answer = podium.admin.post(f"/v1/runs/{empty.id}/reported-scores", json=score)
+        assert answer.status_code == 201
+        for changed in (found[2][0].id, empty.id):
+            failure = {"failure": "crash"}
+            assert podium.admin.patch(f"/v1/runs/{changed}", json=failure).status_code == 200
     assert server.stop() == 0
     return Seeded(home / "data", [run.id for run, _ in found], found[0][1]["id"])
 
@@ -188,7 +197,7 @@ def test_each_changed_byte_of_a_leaf_is_named(copy: Path) -> None:
 
 def test_each_changed_receipt_is_named(copy: Path) -> None:
     found = rows(copy, "SELECT id, statement, signature, envelope_signature FROM receipt")
-    assert len(found) == 4
+    assert len(found) == 6
     for receipt, *values in found:
         columns = ("statement", "signature", "envelope_signature")
         for column, value in zip(columns, values, strict=True):
@@ -258,7 +267,8 @@ def test_another_end_of_a_run_is_named(copy: Path, seeded: Seeded) -> None:
     ("assignment", "named"),
     [
         ("seed = seed + 7", "seed"), ("feedback = 'full'", "policy"),
-        ("experiment = 'other'", "experiment"),
+        ("experiment = 'other'", "experiment"), ("failure = 'crash'", "failure"),
+        ("closed_at = '2026-01-01 00:00:00.000000'", "closed"), ("state = 'open'", "closed"),
     ],
 )  # fmt: skip
 def test_a_changed_run_is_named(copy: Path, seeded: Seeded, assignment: str, named: str) -> None:

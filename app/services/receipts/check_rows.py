@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.domain.states import ArchivalKind, SubmissionState
+from app.domain.states import ArchivalKind, RunState, SubmissionState
+from app.receipts.statements import utc
 from app.services.public_log.append import KEY_ENTRY
+from app.services.public_log.run_receipts import outcome_of
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS
 from app.storage.queries import archive, exposure, results
 from app.storage.queries.regrades.counted_runs import RunResult
@@ -106,7 +108,13 @@ def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
         yield f"its run {receipt.run_id} is missing"
         return
     predicate = json.loads(receipt.statement)["predicate"]
-    own = {"experiment": found.experiment, "seed": found.seed, "policy": found.feedback.value}
+    own: dict[str, Any] = {
+        "experiment": found.experiment, "seed": found.seed, "policy": found.feedback.value,
+    }  # fmt: skip
+    at = found.closed_at if found.state is RunState.CLOSED else None
+    own["closed"] = None if at is None else utc(at)
+    if outcome_of(found) != "reported":  # since scores were reported, no change is signed any more
+        own["failure"] = found.failure
     if changed := [name for name, value in own.items() if predicate["run"][name] != value]:
         yield (
             f"its run {receipt.run_id} has another {', '.join(changed)} than was signed: its row "

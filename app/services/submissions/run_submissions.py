@@ -10,7 +10,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
-from app.storage.database.records import RunRecord
+from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import results, submission_counts, submissions
 
 
@@ -36,6 +36,13 @@ def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> 
     if not found or not found[0][0].id.startswith(start):
         return None
     return disclose.show_all(context, caller, run, found)[0]
+
+
+def record_from(context: Context, run_id: str, start: str) -> SubmissionRecord | None:
+    """The first submission of a run whose id begins with `start`, for its file: nothing is told."""
+    with context.database.read() as session:
+        found = submissions.list_submissions(session, run_id, after=start, limit=1)
+    return found[0][0] if found and found[0][0].id.startswith(start) else None
 
 
 def newest_and_best(
