@@ -43,14 +43,14 @@ def report(context: Context, run: RunRecord) -> None:
 def test_runs_and_imports_are_listed_by_experiment_and_seed(
     context: Context, bikes: VersionRecord
 ) -> None:
-    import_medals(context, "elsewhere", {"bikes": ["gold"], "leaves": [None]})
+    import_medals(context, "second", {"bikes": ["gold"], "leaves": [None]})
     add_run(context.database, bikes, "first", seed=2)
     _, (sent,) = closed_run(context, bikes, 1, SECOND)
 
-    imported, run, is_open = found = attempts(context)
+    run, is_open, imported = found = attempts(context)
     assert [(one.experiment, one.seed, one.source, one.state) for one in found] == [
-        ("elsewhere", 0, "imported", "settled"), ("first", 1, "run", "settled"),
-        ("first", 2, "run", "the run is open"),
+        ("first", 1, "run", "settled"), ("first", 2, "run", "the run is open"),
+        ("second", 0, "imported", "settled"),
     ]  # fmt: skip
     assert (imported.medal, imported.score, imported.improvement) == ("gold", 0.5, 0.875)
     assert (run.submission, run.medal, run.percentile, run.success) == (sent, "silver", 75.0, True)
