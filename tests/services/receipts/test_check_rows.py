@@ -82,8 +82,9 @@ def test_a_final_submission_that_is_not_the_signed_one_is_named(context: Context
 def test_a_disclosure_that_was_removed_is_missed_and_a_later_one_is_not(context: Context) -> None:
     run = closed_run(context)
     given = {"submission_id": None, "grade_id": None}
-    for kind, at in (("validation", NOON), ("harness_validation", NOON)):
-        context.database.write(lambda s, k=kind, a=at: exposure.record(s, run.id, k, **given, at=a))
+    context.database.write(
+        lambda s: exposure.record(s, run.id, "harness_validation", **given, at=NOON)
+    )
     issue_for_run(context, run.id)
     context.database.write(
         lambda s: exposure.record(s, run.id, "validation", **given, at=exposure.moment(s, run.id))
@@ -111,6 +112,8 @@ def test_only_the_last_receipt_is_compared_and_a_newer_regrade_is_awaited(
     assert final(context, run, at=0) == []
     (problem,) = final(context, run)
     assert f"the first grade, and the grade of the regrade {regrade.id} was signed" in problem
+    change(context, RUN, seed=9)
+    assert final(context, run, at=0) == []
 
 
 def test_an_exclusion_without_the_log_is_named_and_so_is_its_removal(
