@@ -32,8 +32,11 @@ def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
 
 
 def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
-    """The final scores of an experiment with their noise, and the medals within it."""
-    items = [_fields(one) | _noise(one) for one in scores]
+    """The final scores of an experiment with their noise, and the medals within it.
+
+    Runs that a review excludes have no result, so they are not among them.
+    """
+    items = [_fields(one) | _noise(one) for one in scores if not one.is_excluded]
     rates = [asdict(one) for one in rate_noise(scores)]
     return noise_report_of({"experiment": name, "items": items, "rates": rates})
 

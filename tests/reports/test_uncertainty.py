@@ -33,6 +33,15 @@ def test_a_regraded_score_says_why_it_has_no_noise():
     assert regraded["reason"] == REGRADED
 
 
+def test_a_run_that_a_review_excludes_has_no_row():
+    """It stood there with its score and medal like the others."""
+    report = noise_report("trial", [score(), score(seed=1, is_excluded=True)])
+
+    assert [one["seed"] for one in report.document["items"]] == [0]
+    assert [row["seed"] for row in report.rows] == [0]
+    assert report.document["rates"][0]["unmeasured"] == 1
+
+
 def test_no_line_about_noise_is_printed_before_anybody_asked_for_it():
     assert noise_notes([]) == []
     assert noise_notes([RateNoise("any_medal", 0, 3, 0, 0, 0)]) == []

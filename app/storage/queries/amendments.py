@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import AmendmentKind
-from app.storage.database.models import Experiment
+from app.storage.database.models import Experiment, Run
 from app.storage.database.rows import record, values
 from app.storage.database.tables.acts import Amendment
 from app.storage.database.tables.results_elsewhere import ImportedGrade
@@ -20,6 +20,7 @@ from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 TABLE = Amendment.__table__
 EXPERIMENT = Experiment.__table__
 IMPORTED = ImportedGrade.__table__
+RUN = Run.__table__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +77,27 @@ def withdrawn(session: Session, *, as_of: datetime | None = None) -> dict[str, i
 
 def withdrawn_since(session: Session, as_of: datetime) -> list[ImportedGradeRecord]:
     """The imported results that were there at a time and were withdrawn since."""
-    query = (
-        select(TABLE.c.before)
-        .where(TABLE.c.kind == AmendmentKind.WITHDRAWN, TABLE.c.at > as_of)
-        .order_by(TABLE.c.id)
-    )
+    is_withdrawal = TABLE.c.kind == AmendmentKind.WITHDRAWN
+    query = select(TABLE.c.before).where(is_withdrawal, TABLE.c.at > as_of).order_by(TABLE.c.id)
     rows = [row for before in session.execute(query).scalars() for row in before["results"]]
-    found = [
+    all_of_them = [
         ImportedGradeRecord(**{**row, "imported_at": datetime.fromisoformat(row["imported_at"])})
         for row in rows
     ]
-    return [each for each in found if each.imported_at <= as_of]
+    found = {
+        (each.experiment, each.competition, each.seed): each
+        for each in all_of_them
+        if each.imported_at <= as_of
+    }
+    # What came in the place of one has an earlier time than its withdrawal if the clock was set
+    # back, or if an import waited for the withdrawal. There is one result at any time.
+    for table, at in ((IMPORTED, IMPORTED.c.imported_at), (RUN, RUN.c.created_at)):
+        in_place = select(table.c.experiment, table.c.competition, table.c.seed).where(
+            table.c.experiment.in_(select(TABLE.c.experiment).where(is_withdrawal)), at <= as_of
+        )
+        for name, slug, seed in session.execute(in_place) if found else ():
+            found.pop((name, slug, seed), None)
+    return list(found.values())
 
 
 def fields_then(session: Session, as_of: datetime) -> dict[str, dict[str, Any]]:

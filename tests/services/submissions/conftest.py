@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from app.services.runtime.context import Context
@@ -17,10 +19,15 @@ def run(context: Context) -> RunRecord:
     return add_run(context.database, readable_version(context, "bikes"), "first")
 
 
-def readable_version(context: Context, slug: str) -> VersionRecord:
-    """A version that the catalogue can read."""
-    version = context.database.write(lambda s: add_version(s, slug, toml=TOML))
-    blob = context.blobs.put(TOML.encode())
-    file = VersionFileRecord(path="competition.toml", sha256=blob.sha256, bytes=blob.bytes)
-    context.database.write(lambda s: version_files.add_files(s, version.id, [file]))
+def readable_version(
+    context: Context, slug: str, toml: str = TOML, board: str | None = None, **over: Any
+) -> VersionRecord:
+    """A version that the catalogue can read; `board` is its leaderboard.csv."""
+    version = context.database.write(lambda s: add_version(s, slug, toml=toml, **over))
+    files = []
+    for path, text in (("competition.toml", toml), ("leaderboard.csv", board)):
+        if text is not None:
+            blob = context.blobs.put(text.encode())
+            files.append(VersionFileRecord(path=path, sha256=blob.sha256, bytes=blob.bytes))
+    context.database.write(lambda s: version_files.add_files(s, version.id, files))
     return version
