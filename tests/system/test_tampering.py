@@ -286,7 +286,7 @@ def test_a_disclosure_that_was_removed_is_named(copy: Path, seeded: Seeded) -> N
 
     [found] = damage(copy)
 
-    assert f"ledger of its run {seeded.runs[2]} has fewer public_scores" in found.problem
+    assert f"its run {seeded.runs[2]} has fewer public_scores in its exposure" in found.problem
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import ReceiptKind, score_text, utc
 from app.services.public_log.append import RECEIPT_ENTRY
 from app.services.public_log.signers import signer_of
-from app.services.receipts.check_rows import check_acts, check_keys, final_problems
+from app.services.receipts.check_acts import check_acts, check_keys
+from app.services.receipts.check_runs import final_problems
 from app.storage.database.records import GradeRecord
 from app.storage.queries import competitions, grades, submissions
 from app.storage.queries.regrades import outcomes
