@@ -103,6 +103,7 @@ def test_all_methods_of_an_address_are_named_where_another_is_used(
         (b"[" * 100_000, "identity", "without deep nesting"),
         (b'{"name": 1' + b"0" * 5_000 + b"}", "identity", "endless numbers"),
     ],
+    ids=["packed", "latin-1", "nested", "long"],
 )
 def test_a_body_that_cannot_be_read_is_told_why(
     podium: Podium, body: bytes, coding: str, words: str
