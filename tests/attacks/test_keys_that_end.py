@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import httpx
-import psutil
 import pytest
 from sqlalchemy import update
 
@@ -22,6 +21,7 @@ from tests.api.conftest import CSV, Podium, Run
 from tests.attacks.conftest import metric
 from tests.attacks.test_validation import validators
 from tests.factories import good_submission
+from tests.processes import below
 from tests.sse import follow
 
 SETTINGS = {"outcome_step_seconds": 2.0, "event_heartbeat_seconds": 0.5}
@@ -190,10 +190,7 @@ def test_a_researchers_key_while_noise_is_estimated(podium: Podium) -> None:
     sent = podium.run(folder).submit(good_submission(folder, shift=0.25)).json()["id"]
     made = podium.admin.post("/v1/keys", json={"role": "researcher", "name": "ends"}).json()
     reader = podium.client(made["key"])
-    template = [
-        child.pid for child in psutil.Process(podium.server.process.pid).children()
-        if child.name() == "podium-template"
-    ]  # fmt: skip
+    template = [one.pid for one in below(podium.server.process.pid, "podium-template", deep=False)]
 
     with concurrent.futures.ThreadPoolExecutor(1) as threads, stopped(template):
         asked = threads.submit(reader.get, f"/v1/submissions/{sent}/uncertainty")

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
 from tests.api.conftest import CSV, Podium
 from tests.attacks.conftest import metric
 from tests.factories import good_submission
+from tests.processes import below
 from tests.server import PodiumServer
 
 SLOW = metric("time.sleep(1.0)\nreturn 0.25", "import time")
@@ -120,10 +120,7 @@ def test_a_grading_waits_for_a_grader_that_cannot_be_started(tmp_path: Path) -> 
         podium = Podium(server, tmp_path / "folders", clients)
         folder = podium.competition()
         first, waiting = podium.run(folder), podium.run(folder)
-        (grader,) = [
-            one for one in psutil.Process(server.process.pid).children(recursive=True)
-            if one.name() == "podium-grade"
-        ]  # fmt: skip
+        (grader,) = below(server.process.pid, "podium-grade")
         grader.suspend()
         for run in (first, waiting):
             sent = f"/v1/runs/{run.id}/submissions"

@@ -15,12 +15,12 @@ from typing import Any
 
 import httpx
 import numpy as np
-import psutil
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
+from tests.processes import below
 from tests.server import PodiumServer
 from tests.sse import follow
 
@@ -228,11 +228,10 @@ def test_readyz_does_not_show_when_a_grading_ends(podium: Podium) -> None:
 
 def test_readyz_does_not_show_that_a_grader_died(podium: Podium) -> None:
     """A file that ends its grader is failed, and the policy may hide that from the agent."""
-    server = psutil.Process(podium.server.process.pid)
     for _ in range(3):
-        graders = [one for one in server.children(recursive=True) if one.name() == "podium-grade"]
+        grader, *_ = below(podium.server.process.pid, "podium-grade")
         with polled(podium) as seen:
-            graders[0].kill()
+            grader.kill()
             time.sleep(1.5)  # another one is started within a second
 
         assert {(status, graders) for status, graders, *_ in seen} == {(200, "ok")}

@@ -9,7 +9,6 @@ import signal
 import time
 from concurrent.futures import Future
 
-import psutil
 import pytest
 
 from app.domain.verdict import Rejection
@@ -17,6 +16,7 @@ from app.services.runtime.turns import Turns
 from tests.api.conftest import CSV, Podium
 from tests.factories import good_submission
 from tests.grading.make import checker
+from tests.processes import below
 from tests.server import PodiumServer
 
 MEGABYTE = 1024 * 1024
@@ -26,8 +26,7 @@ SETTINGS = {"validation_seconds": LIMIT}
 
 def validators(server: PodiumServer) -> list[int]:
     """The processes of the server that check files."""
-    processes = psutil.Process(server.process.pid).children(recursive=True)
-    return [process.pid for process in processes if process.name() == "podium-validate"]
+    return [process.pid for process in below(server.process.pid, "podium-validate")]
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r", b"\r\n", b"a,1\n", b'"a",1\n', b'"a\n",1\n'])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
 from tests.graders.conftest import wait_until
+from tests.processes import below
 from tests.server import PodiumServer
 
 
@@ -28,16 +28,7 @@ def server(tmp_path: Path) -> Iterator[PodiumServer]:
 
 
 def template_of(server: PodiumServer) -> psutil.Process:
-    (found,) = templates_of(server)
-    return found
-
-
-def templates_of(server: PodiumServer) -> list[psutil.Process]:
-    found = []
-    for one in children(server):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-            if one.name() == "podium-template":
-                found.append(one)
+    (found,) = below(server.process.pid, "podium-template", deep=False)
     return found
 
 
@@ -59,7 +50,7 @@ def test_it_is_in_a_session_of_its_own_with_one_channel(server: PodiumServer) ->
     assert os.getsid(template.pid) == template.pid
     assert template.cwd() == "/"
     assert len(sockets(template)) == 1
-    names = {one.name() for one in template.children()}
+    names = {one.name() for one in below(template.pid)}
     assert names == {"podium-grade", "podium-validate"}
 
 
@@ -82,7 +73,8 @@ def test_a_killed_one_is_replaced_by_another_fork(server: PodiumServer) -> None:
     first.kill()
 
     def others() -> list[psutil.Process]:
-        return [one for one in templates_of(server) if one.pid != first.pid]
+        found = below(server.process.pid, "podium-template", deep=False)
+        return [one for one in found if one.pid != first.pid]
 
     wait_until(lambda: bool(others()), seconds=30)
     with server.client() as client:

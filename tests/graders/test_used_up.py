@@ -16,6 +16,7 @@ from app.graders.messages.results import GraderFault
 from app.grading.graded import Graded
 from tests.attacks.test_hostile_metric import SEND
 from tests.graders.pool import FolderPool
+from tests.processes import below
 
 METRIC = "def score(answers, submission):\n    return 0.5\n"
 NO_FORK = """
@@ -45,7 +46,7 @@ def end_all(starter: psutil.Process) -> None:
     """Kill the process of the last job, and the next one if it was begun before the limit."""
     quiet_since = time.monotonic()
     while time.monotonic() - quiet_since < 0.3:
-        alive = [one for one in starter.children() if one.status() != psutil.STATUS_ZOMBIE]
+        alive = below(starter.pid, deep=False)
         for one in alive:
             one.kill()
         quiet_since = time.monotonic() if alive else quiet_since

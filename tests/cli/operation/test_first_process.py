@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.processes import below
 from tests.server import START_SECONDS, PodiumServer
 
 SCRIPT = """
@@ -59,8 +60,7 @@ def first_process(unshare: int) -> psutil.Process:
 
 def ended_children(first: psutil.Process) -> list[int]:
     """The processes that have ended and that nobody waited for."""
-    zombies = [p for p in first.children(recursive=True) if p.status() == psutil.STATUS_ZOMBIE]
-    return [process.pid for process in zombies]
+    return [process.pid for process in below(first.pid, ended=True)]
 
 
 def test_the_command_is_a_child_of_the_first_process(container: list[str]) -> None:
@@ -129,8 +129,8 @@ def test_a_server_leaves_no_ended_process_behind(
     """A killed template takes its graders with it, which then belong to the first process."""
     process, pid = contained
     first = psutil.Process(pid)
-    wait_until(lambda: sum("grade" in p.name() for p in first.children(recursive=True)) >= 1)
-    graders = [p for p in first.children(recursive=True) if "grade" in p.name()]
+    wait_until(lambda: below(pid, "podium-grade") != [])
+    graders = below(pid, "podium-grade")
     template = graders[0].parent()
     assert template is not None
     template.kill()
