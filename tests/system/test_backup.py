@@ -13,7 +13,8 @@ import pytest
 
 from app.services.operations.backup import back_up
 from app.services.operations.backup_format import verified
-from app.services.operations.restore import NotEmpty, restore
+from app.services.operations.restore import restore
+from app.services.operations.restore_rows import NotEmpty
 from app.settings import Settings
 from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import is_settled, wait_until

@@ -21,7 +21,8 @@ from app.kaggle_api.signed_urls import secret_of
 from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, table_file, verified
-from app.services.operations.restore import NotEmpty, restore
+from app.services.operations.restore import restore
+from app.services.operations.restore_rows import NotEmpty
 from app.services.operations.start_checks import ForeignStore, refuse_other_store
 from app.services.operations.verify import CHANGED_RECORD, verify
 from app.services.operations.verify_progress import VerifyProgress
