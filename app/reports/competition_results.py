@@ -9,7 +9,7 @@ from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import NamedRows, Report
 from app.reports.document.tables import cell
 from app.services.results.competition_results import CompetitionResult
-from app.services.results.inputs.attempts import CompetitionInfo
+from app.services.results.inputs.competition_info import CompetitionInfo
 from app.statistics.percentiles import PERCENTILES
 
 

@@ -20,7 +20,7 @@ from app.reports.medal_rates import board_report
 from app.reports.run_outcomes import outcomes_report
 from app.reports.uncertainty import noise_report
 from app.services.results.board import Board
-from app.services.results.inputs.attempts import CompetitionInfo
+from app.services.results.inputs.competition_info import CompetitionInfo
 from app.services.results.inputs.scope import ResultFilter
 from app.statistics.item_analysis import ItemTable
 

@@ -9,7 +9,8 @@ from enum import StrEnum
 from app.domain.states import RunState
 from app.errors import Invalid
 from app.services.results.experiment_summary import ExperimentSummary, summarize
-from app.services.results.inputs.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
+from app.services.results.inputs.attempts import attempt_of_import, attempt_of_run
+from app.services.results.inputs.competition_info import COMPLEXITIES
 from app.services.results.noise.experiment_noise import is_near
 from app.services.results.overview import listed
 from app.services.runtime.archival import suite_slugs

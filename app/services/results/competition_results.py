@@ -8,12 +8,8 @@ from datetime import datetime
 
 from app.domain.medals import Medal
 from app.errors import NotFound
-from app.services.results.inputs.attempts import (
-    CompetitionInfo,
-    attempt_of_import,
-    attempt_of_run,
-    competition_info,
-)
+from app.services.results.inputs.attempts import attempt_of_import, attempt_of_run
+from app.services.results.inputs.competition_info import CompetitionInfo, competition_info
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.domain.result_choices import GroupBy
 from app.services.results.choice.public_choice import PublicChoice, public_choice, public_scores
-from app.services.results.inputs.attempts import COMPLEXITIES, CompetitionInfo
+from app.services.results.inputs.competition_info import COMPLEXITIES, CompetitionInfo
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.pass_at_k import PassAtK, passes

@@ -10,7 +10,8 @@ from app.domain.baseline import Baseline
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.errors import Conflict
 from app.services.experiments import experiments
-from app.services.results.inputs.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
+from app.services.results.inputs.attempts import EXCLUDED, gather
+from app.services.results.inputs.competition_info import CompetitionInfo, competition_info
 from app.services.results.inputs.scope import ResultFilter, refuse_unknown_flags
 from app.services.results.missing_results import (
     NO_RUN,

@@ -8,12 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from app.services.results.inputs.attempts import (
-    ExperimentResults,
-    add_graded,
-    add_import,
-    add_run,
-)
+from app.services.results.inputs.attempts import ExperimentResults, add_graded, add_import, add_run
 from app.services.runtime.context import Context
 from app.storage.queries import brief_results, exposure, results
 from app.storage.queries.brief_results import GradedRuns

@@ -13,11 +13,10 @@ from app.domain.result_choices import RATES, Excluded, Padding, Reviews
 from app.errors import AttemptsMissing, Invalid, NoResults
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freezes_of
-from app.services.results.inputs.attempts import (
+from app.services.results.inputs.attempts import ExperimentResults, gather
+from app.services.results.inputs.competition_info import (
     CompetitionInfo,
-    ExperimentResults,
     competition_info,
-    gather,
     refuse_without_board,
 )
 from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs

@@ -9,12 +9,8 @@ from dataclasses import dataclass, replace
 from app.domain.wording import first_few
 from app.errors import Conflict, Invalid, NoResults, NotFound
 from app.services.public_log.freezes import freezes_of
-from app.services.results.inputs.attempts import (
-    CompetitionInfo,
-    ExperimentResults,
-    competition_info,
-    gather,
-)
+from app.services.results.inputs.attempts import ExperimentResults, gather
+from app.services.results.inputs.competition_info import CompetitionInfo, competition_info
 from app.services.results.inputs.kept_results import Gathered, disclosures_of_all, gather_many
 from app.services.results.inputs.scope import (
     ResultContext,
