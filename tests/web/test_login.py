@@ -195,6 +195,18 @@ def test_no_other_site_frames_a_page_and_nothing_keeps_it(filled: Filled) -> Non
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
+def test_a_browser_keeps_a_file_of_pages_under_the_address_of_its_bytes_alone(
+    filled: Filled,
+) -> None:
+    """While servers are replaced, the page is of one version and its style may be of another."""
+    stranger = visitor(filled.server)
+    found = re.search(r'href="(/static/podium.css\?v=)([0-9a-f]+)"', stranger.get("/login").text)
+    assert found is not None
+
+    for version, kept in ((found[2], "public, max-age=31536000, immutable"), ("0", "no-cache")):
+        assert stranger.get(found[1] + version).headers["Cache-Control"] == kept
+
+
 def run_to_close(filled: Filled) -> str:
     admin = caller(filled.server)
     name = f"to-close-{admin.get('/v1/experiments').json()['items'].__len__()}"
