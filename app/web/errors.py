@@ -29,6 +29,8 @@ ADVICE = {
     HTTPStatus.CONFLICT: "Choose other settings on the page before this one.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Nothing is lost. Open the page again in some seconds.",
+    HTTPStatus.INSUFFICIENT_STORAGE: "Ask the operator of this Podium to make room on that disk, "
+    "then reload this page.",
 }
 
 
@@ -64,10 +66,11 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        target = f"{asked_path(request)}{query}" if request.method == "GET" else "/"
         first = not request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
-        shown = login_page(request, target, why, status)
+        if request.method == "POST":  # each form's address is that of its page, too
+            why = f"{problem['detail']} Nothing was done: send the form again after the login."
+        shown = login_page(request, f"{asked_path(request)}{query}", why, status)
         shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]
         return shown
     title, advice = problem["title"], ADVICE.get(status, "")

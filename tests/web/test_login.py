@@ -315,7 +315,8 @@ def test_an_expired_cookie_asks_for_the_key_and_forms_do_nothing(tmp_path: Path)
         assert page.status_code == sent.status_code == 401
         assert "This login has expired. Log in again." in page.text
         assert 'name="next" value="/operations?before=5"' in page.text
-        assert "expired" in sent.text
+        assert "This login has expired. Log in again. Nothing was done" in sent.text
+        assert 'name="next" value="/operations/imports"' in sent.text
         again = browser.post("/login", data={"key": server.key, "next": "/operations?before=5"})
         assert again.headers["Location"] == "/operations?before=5"
     finally:
