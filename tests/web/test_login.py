@@ -283,6 +283,10 @@ def test_only_admins_decide_about_runs_and_say_why(filled: Filled) -> None:
     assert admin.post(address, data={"token": token, "decision": "annotate"}).status_code == 422
     assert admin.post(address, data={"token": token, **asked, "decision": "ban"}).status_code == 422
     assert admin.post(address, data={"token": token, **asked}).status_code == 303
+    again = admin.post(address, data={"token": token, **asked})
+    assert again.status_code == 409
+    assert "holds already" in again.text
+    assert "Choose other settings" not in again.text  # there are none that would do
     shown = admin.get(address).text
     assert evil not in shown
     assert "&lt;script&gt;" in shown
