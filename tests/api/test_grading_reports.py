@@ -26,13 +26,14 @@ def send(podium: Podium, name: str, document: object, query: str = "seed=0"):
     return podium.admin.post(f"/v1/experiments/{name}/grading-reports?{query}", json=document)
 
 
-def test_what_goes_in_comes_out(podium: Podium) -> None:
+@pytest.mark.parametrize("seed", [0, -1])  # a run may have any
+def test_what_goes_in_comes_out(podium: Podium, seed: int) -> None:
     name = podium.experiment()
     document = random_report(suites()["mle-bench"], random.Random(1))
-    answer = send(podium, name, document)
+    answer = send(podium, name, document, f"seed={seed}")
     assert answer.status_code == 201
-    assert answer.json() == {"imported": 75, "unchanged": 0, "seeds": [0], "mismatches": []}
-    back = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0")
+    assert answer.json() == {"imported": 75, "unchanged": 0, "seeds": [seed], "mismatches": []}
+    back = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed={seed}")
     assert back.json() == document
     assert list(back.json()["competition_reports"][0]) == list(document["competition_reports"][0])
 
