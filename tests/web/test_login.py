@@ -260,6 +260,8 @@ def test_only_admins_revoke_keys(filled: Filled) -> None:
     researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
     token = form_token(researcher, f"/runs/{run_to_close(filled)}/close")
 
+    asked = admin.get(address).text
+    assert f"{made['id']}, made at 20" in asked  # all keys of a run have one name
     assert researcher.get(address).status_code == 403
     assert researcher.post(address, data={"token": token}).status_code == 403
     assert admin.post(address, data={"token": form_token(admin, address)}).status_code == 303
