@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import UploadFile
@@ -25,25 +24,6 @@ from app.storage.blobs.upload import CHECKED_BYTES
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
 MEMORY_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and part headers around a file of the full size
-CSV_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "A CSV file; `Content-Encoding: gzip` or `zstd` allowed.",
-        "content": {
-            "text/csv": {"schema": {"type": "string", "format": "binary"}},
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "message": {"type": "string", "description": "a note to store"},
-                    },
-                }
-            },
-        },
-    }
-}
 
 
 class UnsupportedMediaType(PodiumError):
@@ -62,30 +42,40 @@ class _CountedSink:
         self.sink.write(data)
 
 
-async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
-    """Write a request's CSV file, decompressed, to `sink`. Returns the part `message` of a form.
+def require_csv(request: Request) -> tuple[str, str]:
+    """The media type and the encoding of a body that `receive_csv` reads.
 
     Raises:
         UnsupportedMediaType: neither text/csv nor multipart, or an unknown Content-Encoding.
-        TooLarge: more than `max_bytes`, before or after decompression.
-        BadRequest: broken compression, or a broken multipart body.
-        ClientDisconnect: the connection was cut.
     """
     media_type, encoding = _media_type(request), _encoding(request)
     if encoding not in ("identity", "gzip", "zstd"):
         raise UnsupportedMediaType(
             f"Content-Encoding {encoding!r} is not supported: use gzip, zstd, or none."
         )
-    if media_type == "multipart/form-data":
-        if encoding != "identity":
-            raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
-        return await receive_file_part(request, "file", sink, max_bytes)
-    if media_type not in CSV_TYPES:
+    if media_type == "multipart/form-data" and encoding != "identity":
+        raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
+    if media_type != "multipart/form-data" and media_type not in CSV_TYPES:
         raise UnsupportedMediaType(
             f"Content-Type {media_type!r} is not read here. Send the file as text/csv "
             "(curl: -H 'Content-Type: text/csv' --data-binary @submission.csv) "
             "or as the part 'file' of multipart/form-data."
         )
+    return media_type, encoding
+
+
+async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
+    """Write a request's CSV file, decompressed, to `sink`. Returns the part `message` of a form.
+
+    Raises:
+        UnsupportedMediaType: as `require_csv`.
+        TooLarge: more than `max_bytes`, before or after decompression.
+        BadRequest: broken compression, or a broken multipart body.
+        ClientDisconnect: the connection was cut.
+    """
+    media_type, encoding = require_csv(request)
+    if media_type == "multipart/form-data":
+        return await receive_file_part(request, "file", sink, max_bytes)
     if encoding == "identity":
         async for chunk in bounded(request, max_bytes):
             sink.write(chunk)
