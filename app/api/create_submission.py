@@ -13,8 +13,8 @@ from app.api.http.problems import responses
 from app.api.http.raw_route import RawRoute
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
-from app.api.http.upload import CSV_BODY
 from app.api.receive_submission import (
+    CSV_BODY,
     LONGEST_KEY,
     LONGEST_MESSAGE,
     header_parameter,

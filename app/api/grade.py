@@ -13,8 +13,9 @@ from app.api import serializers
 from app.api.dependencies import FOR_HARNESSES, AlsoHarness, Ctx, Slug
 from app.api.http.problems import MEDIA_TYPE, document, responses
 from app.api.http.threads import run_in_thread
-from app.api.http.upload import CSV_BODY
+from app.api.http.upload import require_csv
 from app.api.receive_submission import (
+    CSV_BODY,
     LONGEST_KEY,
     header_parameter,
     receive_submission,
@@ -120,6 +121,7 @@ async def grade_file(
     which has no form for that, 503.
     """
     meta, wait = submission_meta(request), wait_seconds(request, LONGEST_WAIT)
+    require_csv(request)  # a refused body makes no run
     new = NewRun(create_run.experiment_of(caller, experiment), slug, seed, Feedback.NONE, {})
     run = await run_in_thread(create_run.find_or_create, context, caller, new)
 

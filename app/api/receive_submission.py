@@ -30,6 +30,25 @@ from app.services.submissions.submit import Sender, SubmissionMeta
 from app.storage.blobs.store import Blob
 
 PREFER_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
+CSV_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "A CSV file; `Content-Encoding: gzip` or `zstd` allowed.",
+        "content": {
+            "text/csv": {"schema": {"type": "string", "format": "binary"}},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "message": {"type": "string", "description": "a note to store"},
+                    },
+                }
+            },
+        },
+    }
+}
 LONGEST_KEY = 255
 LONGEST_MESSAGE = 500
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import AfterValidator, AwareDatetime
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
@@ -79,8 +79,16 @@ SuiteName = Annotated[
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
+
+
+def _written_time(text: str) -> str:
+    if text[4:5] != "-":  # Pydantic takes a number for seconds since 1970: 20260501 is in that year
+        raise ValueError("expected a time with its zone, such as 2026-05-01T12:00:00Z")
+    return text
+
+
 AsOf = Annotated[
-    Annotated[AwareDatetime, AfterValidator(in_range)] | None,
+    Annotated[AwareDatetime, BeforeValidator(_written_time), AfterValidator(in_range)] | None,
     Query(
         description="the results as they were at this time, with the regrades in force then "
         "(2026-05-01T12:00:00Z); without it: now"

@@ -17,7 +17,8 @@ from app.api.http.file_responses import leased_file
 from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
-from app.api.http.upload import CSV_BODY, receive_csv
+from app.api.http.upload import receive_csv
+from app.api.receive_submission import CSV_BODY
 from app.api.schemas.requests import Selection
 from app.api.schemas.runs import Page, RunOut
 from app.api.schemas.submissions import SubmissionOut, VerdictOut

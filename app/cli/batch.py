@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +32,8 @@ class RunBatch:
     limits: dict[str, Any]
 
 
-def create_here(context: Context, batch: RunBatch) -> list[Document]:
-    """Make the runs in this Podium. Returns each with its key.
+def create_here(context: Context, batch: RunBatch) -> Iterator[Document]:
+    """Make the runs in this Podium, one after the other. Yields each with its key.
 
     Raises:
         NotFound, NeedsData: competitions are not imported, or have no data; all are named. No run
@@ -45,17 +46,15 @@ def create_here(context: Context, batch: RunBatch) -> list[Document]:
         slugs = list(batch.competitions)
     found = queries.current_versions(context, slugs)
     _refuse_unready(slugs, {each.slug: each.status.value for each in found})
-    made = []
     for slug in slugs:
         for seed in batch.seeds:
             new = NewRun(batch.experiment, slug, seed, batch.feedback, batch.limits)
             run, key = create(context, new)
-            made.append({"run": run.id, "competition": slug, "seed": seed, "key": key})
-    return made
+            yield {"run": run.id, "competition": slug, "seed": seed, "key": key}
 
 
-def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
-    """Make the runs over HTTP. Errors as in `create_here`."""
+def create_elsewhere(there: Remote, batch: RunBatch) -> Iterator[Document]:
+    """Do the same over HTTP."""
     query = {"suite": batch.suite, "archived": not batch.suite}
     states = {one["slug"]: one["status"] for one in there.items("/v1/competitions", **query)}
     slugs = list(batch.competitions)
@@ -67,7 +66,6 @@ def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
             if one["slug"] in states or one["status"] == "not_imported"
         ]
     _refuse_unready(slugs, states)
-    made = []
     for slug in slugs:
         for seed in batch.seeds:
             body = {
@@ -75,8 +73,7 @@ def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
                 "feedback": batch.feedback.value, "limits": batch.limits,
             }  # fmt: skip
             run = there.post("/v1/runs", body)
-            made.append({"run": run["id"], "competition": slug, "seed": seed, "key": run["key"]})
-    return made
+            yield {"run": run["id"], "competition": slug, "seed": seed, "key": run["key"]}
 
 
 def revoke_here(context: Context, made: list[Document]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated
 
@@ -76,11 +76,11 @@ def create(
     if there := remote(url, key):
         with there:
             made = create_elsewhere(there, batch)
-            _print_keys(made, as_json=as_json, revoke=partial(revoke_elsewhere, there))
+            _make_and_print(made, as_json=as_json, revoke=partial(revoke_elsewhere, there))
     else:
         with podium() as context:
             made = create_here(context, batch)
-            _print_keys(made, as_json=as_json, revoke=partial(revoke_here, context))
+            _make_and_print(made, as_json=as_json, revoke=partial(revoke_here, context))
 
 
 @app.command("list")
@@ -177,6 +177,24 @@ def new_key(
             new = keys.create_for_run(context, run, revoke_others=revoke_others)
             made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}
             print_new_key(made, as_json=as_json, revoke=lambda: keys.revoke(context, new.record.id))
+
+
+def _make_and_print(
+    runs: Iterator[Document], *, as_json: bool, revoke: Callable[[list[Document]], int]
+) -> None:
+    """Make runs and print their keys, also of those before one that cannot be made."""
+    made: list[Document] = []
+    try:
+        for run in runs:
+            made.append(run)  # noqa: PERF402 (after an error it has what came before)
+    except BaseException:  # of Ctrl-C, too
+        if made:
+            _print_keys(made, as_json=as_json, revoke=revoke)
+            count = "1 run was" if len(made) == 1 else f"{len(made)} runs were"
+            keys = "its key is" if len(made) == 1 else "their keys are"
+            print_note(f"{count} made before this, and {keys} printed.")
+        raise
+    _print_keys(made, as_json=as_json, revoke=revoke)
 
 
 def _print_keys(

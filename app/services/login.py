@@ -12,7 +12,7 @@ import hmac
 import secrets
 from datetime import UTC, datetime, timedelta
 
-from itsdangerous import BadData, SignatureExpired, URLSafeTimedSerializer
+from itsdangerous import BadData, URLSafeTimedSerializer
 
 from app.errors import RunArchived, Unauthorized
 from app.services.auth import Caller, authenticate_login, identify, require_researcher
@@ -22,7 +22,6 @@ from app.storage.database.tables.operation import LOGINS
 from app.storage.queries.operation import ended_logins
 from app.units import HOUR
 
-COOKIE = "podium_login"
 LONGEST_COOKIE = 1024
 LOGIN_BYTES = 16
 NOT_MADE_HERE = "The cookie of this login was not made here. Log in again."
@@ -36,6 +35,8 @@ class Logins:
     def __init__(self, secret: bytes, seconds: int) -> None:
         self.seconds = seconds
         self._secret = secret
+        # Browsers send a host's cookies to all its ports: another Podium there has another name.
+        self.cookie = f"podium_login_{self._signed('cookie')[:8]}"
         options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
         self._serializer = URLSafeTimedSerializer(secret, salt="logins", signer_kwargs=options)
 
@@ -89,20 +90,24 @@ class Logins:
         if len(cookie) > LONGEST_COOKIE:
             raise Unauthorized(NOT_MADE_HERE)
         try:
-            key_id, login, ends = self._serializer.loads(cookie, max_age=self.seconds)
-        except SignatureExpired:
-            raise Unauthorized(EXPIRED) from None
+            content, made_at = self._serializer.loads(cookie, return_timestamp=True)
         except BadData:
             raise Unauthorized(NOT_MADE_HERE) from None
+        key_id, login, ends = content
         until = datetime.fromisoformat(ends)
-        if until < datetime.now(UTC):
+        # With `max_age`, itsdangerous would also refuse what is made at a later time than now: by a
+        # server whose clock is milliseconds ahead, or before this clock was set back.
+        longest = timedelta(seconds=self.seconds)
+        if min(until, made_at + longest) < datetime.now(UTC):
             raise Unauthorized(EXPIRED)
         return key_id, login, until
 
     def form_token(self, cookie: str) -> str:
         """The token that a form of this login carries, so that no other site can send the form."""
-        message = f"form {cookie}".encode()
-        return hmac.new(self._secret, message, hashlib.sha256).hexdigest()
+        return self._signed(f"form {cookie}")
+
+    def _signed(self, message: str) -> str:
+        return hmac.new(self._secret, message.encode(), hashlib.sha256).hexdigest()
 
 
 def require_valid(context: Context, key_id: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
+from app.api.dependencies import login_cookie
 from app.services.auth import Caller
 from app.system_limits import is_used_up
 from app.web.login import login_page
@@ -29,6 +30,15 @@ ADVICE = {
     HTTPStatus.CONFLICT: "Choose other settings on the page before this one.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Nothing is lost. Open the page again in some seconds.",
+}
+# The page before a form may not open now, and would not have what was typed.
+SEND_AGAIN = "your browser then sends the form again, with all that you typed."
+OF_FORMS = {
+    HTTPStatus.CONFLICT: "",  # the detail says what is done, or is going on, already
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Go back, correct the form, and send it again.",
+    HTTPStatus.SERVICE_UNAVAILABLE: f"Reload this page in some seconds: {SEND_AGAIN}",
+    HTTPStatus.INSUFFICIENT_STORAGE: "Ask the operator of this Podium to make room on that disk, "
+    f"then reload this page: {SEND_AGAIN}",
 }
 
 
@@ -64,23 +74,18 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        target = f"{asked_path(request)}{query}" if request.method == "GET" else "/"
-        first = not request.cookies and "Authorization" not in request.headers
+        first = not login_cookie(request) and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
-        shown = login_page(request, target, why, status)
+        if request.method == "POST":  # each form's address is that of its page, too
+            why = f"{problem['detail']} Nothing was done: send the form again after the login."
+        shown = login_page(request, f"{asked_path(request)}{query}", why, status)
         shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]
         return shown
     title, advice = problem["title"], ADVICE.get(status, "")
     if problem["detail"] == FROM_ELSEWHERE:  # it says what to do itself
         title, advice = "Nothing was done", ""
-    elif request.method == "POST" and status is HTTPStatus.UNPROCESSABLE_ENTITY:
-        advice = "Go back, correct the form, and send it again."
-    elif request.method == "POST" and status is HTTPStatus.SERVICE_UNAVAILABLE:
-        # The page before this one may not open now, and would not have what was typed.
-        advice = (
-            "Reload this page in some seconds: your browser then sends the form again, with "
-            "all that you typed."
-        )
+    elif request.method == "POST":
+        advice = OF_FORMS.get(status, advice)
     # Who is logged in keeps the links of the other pages; for some errors nobody was looked up.
     caller: Caller | None = getattr(request.state, "caller", None)
     reader = caller if caller is not None and caller.reads_results else None

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.errors import NotFound
-from app.web.rendering.fill_templates import STATIC_FILES, static_bytes
+from app.web.rendering.fill_templates import STATIC_FILES, digest_of, static_bytes
 
 router = APIRouter(include_in_schema=False)
 KEEP = "public, max-age=31536000, immutable"  # its address changes with the file
@@ -20,7 +20,8 @@ def static_file(
     """A file that pages need."""
     if name not in STATIC_FILES:
         raise NotFound(f"There is no file {name[:100]!r}.")
-    headers = {"Cache-Control": KEEP if v else "no-cache"}
+    # The page may be of another version of Podium: its server was replaced and this one was not.
+    headers = {"Cache-Control": KEEP if v == digest_of(name) else "no-cache"}
     return Response(static_bytes(name), media_type=STATIC_FILES[name], headers=headers)
 
 

@@ -148,7 +148,9 @@ def test_usage_and_failure_are_noted_and_closing_is_final(
 def test_a_run_is_not_opened_again(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
 
-    assert podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "open"}).status_code == 422
+    refused = podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "open"})
+    assert refused.status_code == 422
+    assert refused.json()["detail"] == "body.state: Input should be 'closed'"
 
 
 @pytest.mark.parametrize("field", ["agent", "model"])

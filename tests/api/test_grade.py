@@ -176,6 +176,17 @@ def test_who_may_and_where(podium, experiment, harness, tiny, good):  # type: ig
     assert grade(harness, tiny.name, good, format="csv").status_code == 422
 
 
+def test_a_body_that_is_not_read_makes_no_run(podium, experiment, harness, tiny, good):  # type: ignore[no-untyped-def]
+    """As curl sends a file without a header: such a run would count as one without a result."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for headers in (form, {**CSV, "Content-Encoding": "br"}):
+        path = f"/v1/competitions/{tiny.name}/grade"
+        assert harness.post(path, content=good, headers=headers).status_code == 415
+
+    listed = podium.admin.get("/v1/runs", params={"experiment": experiment}).json()["items"]
+    assert listed == []
+
+
 def test_a_closed_run_takes_nothing_more_and_tells_what_it_has(podium, harness, tiny, good):  # type: ignore[no-untyped-def]
     large = good + b"x\n" * 200_000  # its key is known after its last byte
     sent = [grade(harness, tiny.name, body).json() for body in (good, large)]

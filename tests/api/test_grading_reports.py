@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -26,13 +29,14 @@ def send(podium: Podium, name: str, document: object, query: str = "seed=0"):
     return podium.admin.post(f"/v1/experiments/{name}/grading-reports?{query}", json=document)
 
 
-def test_what_goes_in_comes_out(podium: Podium) -> None:
+@pytest.mark.parametrize("seed", [0, -1])  # a run may have any
+def test_what_goes_in_comes_out(podium: Podium, seed: int) -> None:
     name = podium.experiment()
     document = random_report(suites()["mle-bench"], random.Random(1))
-    answer = send(podium, name, document)
+    answer = send(podium, name, document, f"seed={seed}")
     assert answer.status_code == 201
-    assert answer.json() == {"imported": 75, "unchanged": 0, "seeds": [0], "mismatches": []}
-    back = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0")
+    assert answer.json() == {"imported": 75, "unchanged": 0, "seeds": [seed], "mismatches": []}
+    back = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed={seed}")
     assert back.json() == document
     assert list(back.json()["competition_reports"][0]) == list(document["competition_reports"][0])
 
@@ -173,3 +177,22 @@ def test_what_is_no_report_is_refused_with_place_and_reason(podium: Podium) -> N
     assert "'tasks'" in refusal.json()["reason"]
     assert send(podium, "nobody", []).status_code == 404
     assert podium.admin.get(f"/v1/experiments/{name}/grading-report").status_code == 404
+
+
+def test_a_report_that_is_too_large_is_not_told_of_the_setting_for_uploads(podium: Podium) -> None:
+    """It bounds no reports."""
+    connection = HTTPConnection("127.0.0.1", podium.server.port, timeout=30)
+    connection.putrequest("POST", f"/v1/experiments/{podium.experiment()}/grading-reports")
+    for name, value in {
+        "Authorization": f"Bearer {podium.server.key}",
+        "Content-Type": "application/json",
+        "Content-Length": str(80 * 1024 * 1024),
+    }.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    with closing(connection):
+        answer = connection.getresponse()
+        detail = json.loads(answer.read())["detail"]
+
+    assert answer.status == 413
+    assert detail == "The body is larger than the 67108864 bytes that this route accepts."

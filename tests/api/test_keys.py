@@ -41,6 +41,12 @@ def test_a_key_that_cannot_be_is_refused(podium: Podium, body: dict[str, object]
     assert podium.admin.post("/v1/keys", json=body).status_code == 422
 
 
+def test_a_date_in_place_of_a_lifetime_is_told_what_a_lifetime_is(podium: Podium) -> None:
+    body = {"role": "researcher", "expires": "2027-01-01"}
+    detail = podium.admin.post("/v1/keys", json=body).json()["detail"]
+    assert detail == "'2027-01-01' is not a lifetime: write hours or days, as 12h or 90d."
+
+
 def test_a_run_gets_a_further_key_and_keeps_the_first(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
     researcher = podium.client(podium.researcher_key())

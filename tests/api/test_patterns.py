@@ -70,3 +70,15 @@ def test_other_faults_keep_their_words(podium: Podium) -> None:
     response = podium.admin.get("/v1/plan?between=101&within=1")
 
     assert "query.between: Input should be less than or equal to 100" in response.json()["detail"]
+
+
+def test_only_a_body_that_is_no_object_is_told_to_have_a_header(podium: Podium) -> None:
+    """That of `limits` was sent: it is not what is missing."""
+    body = {"experiment": "x", "competition": "x", "seed": 0, "limits": [24]}
+    within = podium.admin.post("/v1/runs", json=body)
+    whole = podium.admin.post("/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
+
+    assert within.json()["detail"] == "body.limits: expected a JSON object"
+    assert whole.json()["detail"] == (
+        "body: expected a JSON object, with the header 'Content-Type: application/json'"
+    )

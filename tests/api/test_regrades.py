@@ -321,6 +321,17 @@ def test_a_time_without_results_has_none(podium: Podium, own_tiny: Path) -> None
     assert then.status_code == 409
     assert then.json()["missing"][0]["reason"] == "the run is open"
     assert rates(podium, name, "as_of=2026-05-01").status_code == 422
+    for number in (
+        "20260501",
+        "2026",
+        "1777593600",
+        "-1",
+        "1e9",
+    ):  # seconds since 1970 for Pydantic
+        for address in (f"/v1/experiments/{name}/medal-rates", "/v1/medal-rates"):
+            refused = podium.admin.get(address, params={"as_of": number})
+            assert refused.status_code == 422, number
+            assert "expected a time with its zone" in refused.json()["detail"]
     for no_time in ("9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00%2B23:59"):
         refused = rates(podium, name, f"as_of={no_time}")
         assert refused.status_code == 422

@@ -176,6 +176,35 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     assert "There is no suite 'mle/bench'" in no_suite.stderr
 
 
+def test_keys_of_runs_before_one_that_cannot_be_made_are_printed(
+    podium: Podium, server: PodiumServer
+) -> None:
+    """They are shown once, and the same command would make no run of these seeds again."""
+    name = f"in-part-{podium.mode}"  # type: ignore[attr-defined]
+    podium("experiments", "create", name, "--agent", "a", "--model", "m")
+    wanted = ("runs", "create", "--experiment", name, "--competition", "tiny")
+    assert podium(*wanted, "--first-seed", 2).returncode == 0
+
+    broken = podium(*wanted, "--seeds", 3)
+    as_json = podium(*wanted, "--first-seed", -1, "--seeds", 3, "--json")
+
+    assert broken.returncode == as_json.returncode == 1
+    first, second = csv.DictReader(io.StringIO(broken.stdout))
+    (third,) = json.loads(as_json.stdout)
+    assert [one["seed"] for one in (first, second, third)] == ["0", "1", -1]
+    for made in (first, second, third):
+        with server.client(made["key"]) as agent:
+            assert agent.get(f"/v1/runs/{made['run']}").status_code == 200
+    assert "2 runs were made before this, and their keys are printed" in words(broken.stderr)
+    assert "has a run of seed 2 at tiny" in words(broken.stderr)
+    nothing = podium(*wanted, "--first-seed", 1)
+    assert (nothing.returncode, nothing.stdout) == (1, "")
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
 def test_a_name_with_a_percent_sign_is_not_another_name(podium: Podium) -> None:
     """%62 is a b in an address, and what comes after ? or # is no part of its path."""
     names = ("tab", "ta%62", "mine?", "mine#1")

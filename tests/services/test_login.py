@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from itsdangerous import TimestampSigner
 from sqlalchemy import func, select
 
 from app.domain.states import Role
@@ -57,6 +59,18 @@ def test_other_cookies_are_refused(context: Context) -> None:
     expired = Logins(b"another secret", -1)
     with pytest.raises(Unauthorized, match="has expired"):
         expired.read(context, another)
+
+
+def test_a_login_at_a_server_whose_clock_is_ahead_opens_pages_at_the_others(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page after the login may be asked of another server; milliseconds are enough."""
+    key, _ = stored(context, Role.ADMIN)
+    with monkeypatch.context() as ahead:
+        ahead.setattr(TimestampSigner, "get_timestamp", lambda _: int(time.time()) + 5)
+        caller, cookie = open_logins(context).log_in(context, key)
+
+    assert open_logins(context).read(context, cookie) == caller
 
 
 def test_every_login_has_a_form_token_of_its_own(context: Context) -> None:

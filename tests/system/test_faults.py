@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.api.conftest import Podium, Run, packed
@@ -43,12 +44,16 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
             run = podium.run(folder)
             good = good_submission(folder)
             first = run.submit(good)
+            browser = stack.enter_context(server.client(key=""))
+            browser.headers = httpx.Headers({"Accept": "text/html"})
+            assert browser.post("/login", data={"key": server.key}).status_code == 303
             big = run.submit(good + b"x" * (40 << 20))
             (disk / "ballast").write_bytes(b"")
             with contextlib.suppress(OSError), (disk / "ballast").open("wb") as ballast:
                 while True:
                     ballast.write(b"\0" * 65536)
             full = run.submit(good + b"\n")
+            page = browser.post("/operations/imports", files={"archive": ("x.zip", b"x")})
             (disk / "ballast").unlink()
             again = run.submit(good + b"\n")
             listed = podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]
@@ -60,7 +65,8 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
     assert first.json()["state"] == "graded"
     assert big.status_code == 507
     assert big.json()["type"] == "/problems/storage-full"
-    assert full.status_code == 507
+    assert full.status_code == page.status_code == 507
+    assert "make room on that disk, then reload this page" in page.text
     assert again.json()["state"] == "graded"
     assert [s["id"] for s in listed] == [first.json()["id"], again.json()["id"]]
     assert uploads == []

@@ -168,6 +168,7 @@ def test_a_body_beyond_the_bound_is_refused(tmp_path: Path) -> None:
         browser = visitor(server, server.key)
         answer = confirmed(browser, b"x" * 1_200_000)
         assert answer.status_code == 413
+        assert "larger than the 1 MB this service accepts (PODIUM_MAX_UPLOAD_MB)" in answer.text
         assert not list((tmp_path / "data" / "tmp").iterdir())
     finally:
         assert server.stop() == 0

@@ -121,12 +121,12 @@ def test_a_login_ends_with_its_key_and_with_the_log_out(filled: Filled) -> None:
     admin = caller(filled.server)
     made = admin.post("/v1/keys", json={"role": "researcher", "name": "soon gone"}).json()
     first, second = (visitor(filled.server, made["key"]) for _ in range(2))
-    copied = first.cookies["podium_login"]
+    ((name, copied),) = first.cookies.items()
 
     first.post("/logout")
     assert first.get("/").status_code == 401
     assert second.get("/").status_code == 200
-    first.cookies.set("podium_login", copied)
+    first.cookies.set(name, copied)
     assert "ended by a log-out" in first.get("/").text
     assert first.get("/v1/experiments").status_code == 401
     assert admin.delete(f"/v1/keys/{made['id']}").status_code == 200
@@ -140,21 +140,39 @@ def test_a_login_ends_with_its_key_and_with_the_log_out(filled: Filled) -> None:
 def test_a_login_ends_when_its_browser_logs_in_again(filled: Filled) -> None:
     """The browser has the second login's cookie then: no log-out could end the first."""
     browser = visitor(filled.server, filled.researcher)
-    copied = browser.cookies["podium_login"]
+    ((name, copied),) = browser.cookies.items()
 
     browser.post("/login", data={"key": filled.researcher})
 
     assert browser.get("/").status_code == 200
     copy = visitor(filled.server)
-    copy.cookies.set("podium_login", copied)
+    copy.cookies.set(name, copied)
     assert copy.get("/").status_code == 401
 
 
+def test_a_browser_is_logged_in_at_two_podiums_of_one_host(
+    filled: Filled, empty: PodiumServer
+) -> None:
+    """Browsers send a cookie to all ports of its host."""
+    browser = visitor(filled.server, filled.researcher)
+
+    first = browser.get(f"{empty.url}/")
+    browser.post(f"{empty.url}/login", data={"key": empty.key})
+
+    assert first.status_code == 401
+    assert 'role="alert"' not in first.text  # nobody was logged in there whose login could end
+    assert [browser.get(f"{url}/").status_code for url in (empty.url, filled.server.url)] == [
+        200
+    ] * 2
+    browser.post(f"{empty.url}/logout")
+    assert browser.get("/").status_code == 200
+
+
 def test_a_forged_or_foreign_cookie_opens_nothing(filled: Filled) -> None:
-    good = visitor(filled.server, filled.researcher).cookies["podium_login"]
+    ((name, good),) = visitor(filled.server, filled.researcher).cookies.items()
     for cookie in ("x", good[:-2] + "AA", good.split(".")[0], "a" * 5000):
         client = visitor(filled.server)
-        client.cookies.set("podium_login", cookie)
+        client.cookies.set(name, cookie)
         assert client.get("/").status_code == 401, cookie
 
 
@@ -193,6 +211,18 @@ def test_no_other_site_frames_a_page_and_nothing_keeps_it(filled: Filled) -> Non
     for headers in (page, data):
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_browser_keeps_a_file_of_pages_under_the_address_of_its_bytes_alone(
+    filled: Filled,
+) -> None:
+    """While servers are replaced, the page is of one version and its style may be of another."""
+    stranger = visitor(filled.server)
+    found = re.search(r'href="(/static/podium.css\?v=)([0-9a-f]+)"', stranger.get("/login").text)
+    assert found is not None
+
+    for version, kept in ((found[2], "public, max-age=31536000, immutable"), ("0", "no-cache")):
+        assert stranger.get(found[1] + version).headers["Cache-Control"] == kept
 
 
 def run_to_close(filled: Filled) -> str:
@@ -248,6 +278,8 @@ def test_only_admins_revoke_keys(filled: Filled) -> None:
     researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
     token = form_token(researcher, f"/runs/{run_to_close(filled)}/close")
 
+    asked = admin.get(address).text
+    assert f"{made['id']}, made at 20" in asked  # all keys of a run have one name
     assert researcher.get(address).status_code == 403
     assert researcher.post(address, data={"token": token}).status_code == 403
     assert admin.post(address, data={"token": form_token(admin, address)}).status_code == 303
@@ -271,6 +303,10 @@ def test_only_admins_decide_about_runs_and_say_why(filled: Filled) -> None:
     assert admin.post(address, data={"token": token, "decision": "annotate"}).status_code == 422
     assert admin.post(address, data={"token": token, **asked, "decision": "ban"}).status_code == 422
     assert admin.post(address, data={"token": token, **asked}).status_code == 303
+    again = admin.post(address, data={"token": token, **asked})
+    assert again.status_code == 409
+    assert "holds already" in again.text
+    assert "Choose other settings" not in again.text  # there are none that would do
     shown = admin.get(address).text
     assert evil not in shown
     assert "&lt;script&gt;" in shown
@@ -292,9 +328,9 @@ def test_an_expired_cookie_asks_for_the_key_and_forms_do_nothing(tmp_path: Path)
         other_tab = browser.get("/operations/imports")
         token = TOKEN.search(other_tab.text)
         assert token is not None
-        cookie = browser.cookies["podium_login"]
+        ((name, cookie),) = browser.cookies.items()
         time.sleep(2.2)  # the cookie counts whole seconds
-        browser.cookies.set("podium_login", cookie)  # a browser whose clock is slow still has it
+        browser.cookies.set(name, cookie)  # a browser whose clock is slow still has it
 
         page = browser.get("/operations?before=5")
         data = {"token": token[1], "confirm": "yes"}
@@ -303,7 +339,8 @@ def test_an_expired_cookie_asks_for_the_key_and_forms_do_nothing(tmp_path: Path)
         assert page.status_code == sent.status_code == 401
         assert "This login has expired. Log in again." in page.text
         assert 'name="next" value="/operations?before=5"' in page.text
-        assert "expired" in sent.text
+        assert "This login has expired. Log in again. Nothing was done" in sent.text
+        assert 'name="next" value="/operations/imports"' in sent.text
         again = browser.post("/login", data={"key": server.key, "next": "/operations?before=5"})
         assert again.headers["Location"] == "/operations?before=5"
     finally:

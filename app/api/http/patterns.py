@@ -39,6 +39,8 @@ def in_words(error: Mapping[str, Any]) -> str:
         words = EXPECTED.get(error["ctx"]["pattern"])
         if words:
             return f"expected {words}"
-    if error["type"] == "model_attributes_type":  # as curl sends JSON without the header
-        return "expected a JSON object, with the header 'Content-Type: application/json'"
+    if error["type"] == "model_attributes_type":
+        is_body = len(error["loc"]) == 1  # curl sends JSON without the header
+        header = ", with the header 'Content-Type: application/json'" if is_body else ""
+        return f"expected a JSON object{header}"
     return str(error["msg"]).removeprefix("Value error, ")  # Pydantic's, before a text of ours

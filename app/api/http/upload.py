@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import UploadFile
@@ -16,7 +15,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from app.api.http.body_limit import FORM_LIMITS, allow_body, without_false_delimiters
 from app.api.http.threads import run_in_thread, unpack_in_thread
 from app.api.http.unpacking import Sink, copy, decompress, too_large
-from app.errors import BadRequest, Invalid, PodiumError
+from app.errors import BadRequest, Invalid, PodiumError, TooLarge
 from app.settings import Settings
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.store import BlobStore, Upload
@@ -25,25 +24,6 @@ from app.storage.blobs.upload import CHECKED_BYTES
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
 MEMORY_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and part headers around a file of the full size
-CSV_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "A CSV file; `Content-Encoding: gzip` or `zstd` allowed.",
-        "content": {
-            "text/csv": {"schema": {"type": "string", "format": "binary"}},
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "message": {"type": "string", "description": "a note to store"},
-                    },
-                }
-            },
-        },
-    }
-}
 
 
 class UnsupportedMediaType(PodiumError):
@@ -62,36 +42,46 @@ class _CountedSink:
         self.sink.write(data)
 
 
-async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
-    """Write a request's CSV file, decompressed, to `sink`. Returns the part `message` of a form.
+def require_csv(request: Request) -> tuple[str, str]:
+    """The media type and the encoding of a body that `receive_csv` reads.
 
     Raises:
         UnsupportedMediaType: neither text/csv nor multipart, or an unknown Content-Encoding.
-        TooLarge: more than `max_bytes`, before or after decompression.
-        BadRequest: broken compression, or a broken multipart body.
-        ClientDisconnect: the connection was cut.
     """
     media_type, encoding = _media_type(request), _encoding(request)
     if encoding not in ("identity", "gzip", "zstd"):
         raise UnsupportedMediaType(
             f"Content-Encoding {encoding!r} is not supported: use gzip, zstd, or none."
         )
-    if media_type == "multipart/form-data":
-        if encoding != "identity":
-            raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
-        return await receive_file_part(request, "file", sink, max_bytes)
-    if media_type not in CSV_TYPES:
+    if media_type == "multipart/form-data" and encoding != "identity":
+        raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
+    if media_type != "multipart/form-data" and media_type not in CSV_TYPES:
         raise UnsupportedMediaType(
             f"Content-Type {media_type!r} is not read here. Send the file as text/csv "
             "(curl: -H 'Content-Type: text/csv' --data-binary @submission.csv) "
             "or as the part 'file' of multipart/form-data."
         )
+    return media_type, encoding
+
+
+async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
+    """Write a request's CSV file, decompressed, to `sink`. Returns the part `message` of a form.
+
+    Raises:
+        UnsupportedMediaType: as `require_csv`.
+        TooLarge: more than `max_bytes`, before or after decompression.
+        BadRequest: broken compression, or a broken multipart body.
+        ClientDisconnect: the connection was cut.
+    """
+    media_type, encoding = require_csv(request)
+    if media_type == "multipart/form-data":
+        return await receive_file_part(request, "file", sink, max_bytes)
     if encoding == "identity":
-        async for chunk in bounded(request, max_bytes):
+        async for chunk in bounded(request, max_bytes, max_bytes):
             sink.write(chunk)
     else:
         with tempfile.TemporaryFile(dir=body_directory(request)) as compressed:
-            async for chunk in reserved(request, bounded(request, max_bytes)):
+            async for chunk in reserved(request, bounded(request, max_bytes, max_bytes)):
                 compressed.write(chunk)
             compressed.seek(0)
             await unpack_in_thread(decompress, compressed, encoding, sink, max_bytes)
@@ -112,7 +102,7 @@ def memory_body(request: Request) -> int | None:
 
 async def body_in_memory(request: Request, max_bytes: int) -> bytes:
     """The whole body."""
-    return b"".join([chunk async for chunk in bounded(request, max_bytes)])
+    return b"".join([chunk async for chunk in bounded(request, max_bytes, max_bytes)])
 
 
 @contextlib.asynccontextmanager
@@ -149,7 +139,7 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
     content_type = request.headers.get("Content-Type", "")
     if not content_type.lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
-    stream = reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
+    stream = reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES, max_bytes))
     parser = _Parser(request, without_false_delimiters(content_type, stream))
     try:
         form = await parser.parse()
@@ -168,8 +158,10 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
         await form.close()
 
 
-async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """The chunks of a request's body.
+async def bounded(
+    request: Request, max_bytes: int, upload_bytes: int | None = None
+) -> AsyncGenerator[bytes, None]:
+    """The chunks of a request's body. `upload_bytes` is the setting, if that bounds the body.
 
     Raises:
         TooLarge: more than `max_bytes` are announced or have arrived.
@@ -177,13 +169,19 @@ async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, Non
     allow_body(request.scope, max_bytes)
     announced = request.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) > max_bytes:
-        raise too_large(max_bytes)
+        raise _beyond(max_bytes, upload_bytes)
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > max_bytes:
-            raise too_large(max_bytes)
+            raise _beyond(max_bytes, upload_bytes)
         yield chunk
+
+
+def _beyond(max_bytes: int, upload_bytes: int | None) -> TooLarge:
+    if upload_bytes is not None:
+        return too_large(upload_bytes)
+    return TooLarge(f"The body is larger than the {max_bytes} bytes that this route accepts.")
 
 
 class _Parser(MultiPartParser):

@@ -11,13 +11,15 @@ from fastapi.concurrency import run_in_threadpool
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
 from app.api.imports.receive_report import received_report
-from app.domain.states import LARGEST_SEED
+from app.domain.states import LARGEST_SEED, LEAST_SEED
 from app.services.imports import grading_reports
 from app.services.imports.grading_reports import ImportedReports, ReportSource
 from app.services.results import exported_report
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
-Seed = Annotated[int, Query(ge=0, le=LARGEST_SEED, description="the seed of these results")]
+Seed = Annotated[
+    int, Query(ge=LEAST_SEED, le=LARGEST_SEED, description="the seed of these results")
+]
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,

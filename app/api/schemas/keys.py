@@ -21,7 +21,7 @@ class KeyIn(Body):
         default=None, description="of a harness's key, and of no other: the experiment it grades"
     )
     name: Holder = Field(default="", description="the name of its holder")
-    expires: Annotated[str, StringConstraints(max_length=8)] = Field(
+    expires: Annotated[str, StringConstraints(max_length=100)] = Field(
         default="", description="its lifetime, as `12h` or `90d`; default: unlimited"
     )
 

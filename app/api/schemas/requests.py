@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from app.api.http.query_names import PLAIN, is_number
 from app.domain.feedback import Feedback
-from app.domain.states import LARGEST_SEED, LEAST_SEED, Failure, RunState
+from app.domain.states import LARGEST_SEED, LEAST_SEED, Failure
 
 # No control characters: a NUL cannot be stored by PostgreSQL, the others only confuse people.
 Name = Annotated[
@@ -126,7 +126,7 @@ class RunUsage(Body):
 class RunChange(Body):
     """The end of a run, its usage, and the reason of a failure."""
 
-    state: Literal[RunState.CLOSED] | None = None
+    state: Literal["closed"] | None = None
     usage: RunUsage | None = None
     failure: Failure | None = None
 

@@ -75,7 +75,8 @@ def confirm_revoke(request: Request, context: Ctx, caller: Anyone, key_id: Id) -
         done=f"It was revoked at {when(one.revoked_at)} UTC, so there is nothing to do."
         if one.revoked_at else "",
         action=f"/operations/keys/{key_id}/revoke", back="/operations/keys",
-        button="Revoke the key", about=f"{one.role.value} {one.name or one.id}",
+        button="Revoke the key",
+        about=f"{one.role.value} {one.id}, made at {when(one.created_at)} UTC: {one.name or '–'}",
         effect=f"Whoever holds it is refused from then on. This cannot be undone.{own}",
         token=form_token(request),
     )  # fmt: skip

@@ -53,7 +53,7 @@ def environment() -> Environment:
 
 def address_of(name: str) -> str:
     """The address of a static file; it changes with the file, so that browsers may keep it."""
-    return f"/static/{name}?v={_digest(name)}"
+    return f"/static/{name}?v={digest_of(name)}"
 
 
 @lru_cache(maxsize=len(STATIC_FILES))
@@ -66,7 +66,8 @@ def static_bytes(name: str) -> bytes:
 
 
 @lru_cache(maxsize=len(STATIC_FILES))
-def _digest(name: str) -> str:
+def digest_of(name: str) -> str:
+    """The part of a static file's address that changes with the file."""
     return hashlib.sha256(static_bytes(name)).hexdigest()[:12]
 
 
