@@ -26,7 +26,7 @@ from app.services.auth import (
     require_no_harness,
     require_researcher,
 )
-from app.services.login import Logins
+from app.services.login import COOKIE, Logins
 from app.services.runtime.context import Context
 
 
@@ -40,11 +40,6 @@ def logins_of(request: Request) -> Logins:
     """The logins of this application."""
     found: Logins = request.app.state.logins
     return found
-
-
-def login_cookie(request: Request) -> str:
-    """The cookie of a login here; empty without one."""
-    return request.cookies.get(logins_of(request).cookie, "")
 
 
 READS = frozenset({"GET", "HEAD"})
@@ -90,7 +85,7 @@ def turn_holder(scope: Scope) -> TurnHolder | None:
     if scope["method"] not in READS and KAGGLE_CALLS not in scope["path"]:
         return None
     request = Request(scope)
-    name = sent_key(request) or login_cookie(request)
+    name = sent_key(request) or request.cookies.get(COOKIE)
     if not name:
         return None
     if OF_ALL_RUNS.fullmatch(scope["path"]):
@@ -110,7 +105,7 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
 
     A browser that is logged in may read (GET) with its cookie instead of a key.
     """
-    cookie = login_cookie(request)
+    cookie = request.cookies.get(COOKIE)
     if key is None and cookie and request.method in READS:
         found = logins_of(request).read(context, cookie)
     else:

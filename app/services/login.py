@@ -22,6 +22,7 @@ from app.storage.database.tables.operation import LOGINS
 from app.storage.queries.operation import ended_logins
 from app.units import HOUR
 
+COOKIE = "podium_login"
 LONGEST_COOKIE = 1024
 LOGIN_BYTES = 16
 NOT_MADE_HERE = "The cookie of this login was not made here. Log in again."
@@ -35,8 +36,6 @@ class Logins:
     def __init__(self, secret: bytes, seconds: int) -> None:
         self.seconds = seconds
         self._secret = secret
-        # Browsers send a host's cookies to all its ports: another Podium there has another name.
-        self.cookie = f"podium_login_{self._signed('cookie')[:8]}"
         options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
         self._serializer = URLSafeTimedSerializer(secret, salt="logins", signer_kwargs=options)
 
@@ -104,10 +103,8 @@ class Logins:
 
     def form_token(self, cookie: str) -> str:
         """The token that a form of this login carries, so that no other site can send the form."""
-        return self._signed(f"form {cookie}")
-
-    def _signed(self, message: str) -> str:
-        return hmac.new(self._secret, message.encode(), hashlib.sha256).hexdigest()
+        message = f"form {cookie}".encode()
+        return hmac.new(self._secret, message, hashlib.sha256).hexdigest()
 
 
 def require_valid(context: Context, key_id: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
-from app.api.dependencies import login_cookie
 from app.services.auth import Caller
 from app.system_limits import is_used_up
 from app.web.login import login_page
@@ -74,7 +73,7 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        first = not login_cookie(request) and "Authorization" not in request.headers
+        first = not request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
         if request.method == "POST":  # each form's address is that of its page, too
             why = f"{problem['detail']} Nothing was done: send the form again after the login."

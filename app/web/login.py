@@ -8,10 +8,11 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from app.api.dependencies import Ctx, login_cookie, logins_of
+from app.api.dependencies import Ctx, logins_of
 from app.api.http.request_log import note_caller
 from app.errors import Forbidden, RunArchived, Unauthorized
 from app.services.auth import HOW_TO
+from app.services.login import COOKIE
 from app.web.rendering.fill_templates import page
 from app.web.rendering.forms import refuse_other_sites
 
@@ -46,11 +47,11 @@ async def log_in(
         why = why if key.strip() else "Type the key of an admin or a researcher."
         return login_page(request, target, why, refusal.status)
     # The browser forgets its login before this one, so nobody could end that by a log-out.
-    await run_in_threadpool(logins.log_out, context, login_cookie(request))
+    await run_in_threadpool(logins.log_out, context, request.cookies.get(COOKIE, ""))
     note_caller(request.scope, caller.key_id, caller.role.value)
     answer = RedirectResponse(target, 303)
     answer.set_cookie(
-        logins.cookie,
+        COOKIE,
         cookie,
         max_age=logins.seconds,
         httponly=True,
@@ -64,11 +65,10 @@ async def log_in(
 def log_out(request: Request, context: Ctx) -> Response:
     """End the login, and let the browser forget its cookie."""
     refuse_other_sites(request)
-    logins = logins_of(request)
-    logins.log_out(context, login_cookie(request))
+    logins_of(request).log_out(context, request.cookies.get(COOKIE, ""))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(
-        logins.cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+        COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https"
     )
     return answer
 

@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Form, Request
 
-from app.api.dependencies import Ctx, login_cookie, logins_of
+from app.api.dependencies import Ctx, logins_of
 from app.api.http.request_log import note_caller
 from app.errors import Forbidden, Unauthorized
 from app.services.auth import Caller, require_admin, require_researcher
+from app.services.login import COOKIE
 
 FROM_ELSEWHERE = (
     "This form was not sent from a page of this Podium, or somebody logged in again since the page "
@@ -47,7 +48,7 @@ def login_behind_form(request: Request, context: Ctx) -> Caller:
         Unauthorized: nobody is logged in.
         Forbidden: the form is from elsewhere.
     """
-    cookie = login_cookie(request)
+    cookie = request.cookies.get(COOKIE, "")
     if not cookie:
         raise Unauthorized("Nobody is logged in here.")
     caller = logins_of(request).read(context, cookie)
@@ -64,7 +65,7 @@ def require_token(request: Request, token: str) -> None:
     Raises:
         Forbidden: it is another one.
     """
-    own = logins_of(request).form_token(login_cookie(request))
+    own = logins_of(request).form_token(request.cookies.get(COOKIE, ""))
     if not hmac.compare_digest(own.encode(), token.encode(errors="replace")):
         raise Forbidden(FROM_ELSEWHERE)
 
@@ -94,5 +95,5 @@ ADMIN_FORM = Depends(form_admin)
 
 def form_token(request: Request) -> str:
     """The token for the forms of a page; empty for a caller without a login."""
-    cookie = login_cookie(request)
+    cookie = request.cookies.get(COOKIE, "")
     return logins_of(request).form_token(cookie) if cookie else ""
