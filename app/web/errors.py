@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from app.services.auth import Caller
+from app.services.login import COOKIE
 from app.system_limits import is_used_up
 from app.web.login import login_page
 from app.web.rendering.fill_templates import asked_path, page
@@ -73,7 +74,7 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        first = not request.cookies and "Authorization" not in request.headers
+        first = COOKIE not in request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
         if request.method == "POST":  # each form's address is that of its page, too
             why = f"{problem['detail']} Nothing was done: send the form again after the login."

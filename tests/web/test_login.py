@@ -32,6 +32,19 @@ def test_a_page_asks_a_stranger_for_a_key_and_then_shows_itself(filled: Filled) 
     assert stranger.get("/suites").status_code == 200
 
 
+def test_a_stranger_with_the_cookie_of_another_service_is_only_asked_for_a_key(
+    filled: Filled,
+) -> None:
+    """Browsers send a cookie to all ports of its host, as to a notebook's beside Podium."""
+    stranger = visitor(filled.server)
+    stranger.cookies.set("_xsrf", "of a notebook")
+
+    asked = stranger.get("/suites")
+
+    assert asked.status_code == 401
+    assert 'role="alert"' not in asked.text
+
+
 @pytest.mark.parametrize("name", [EVIL_NAME, "%2e%2e", "a\\b", "none?b#c", "\U0001f600" * 200])
 def test_a_login_leads_to_the_page_that_was_asked_for(filled: Filled, name: str) -> None:
     part = quote(name, safe="")
