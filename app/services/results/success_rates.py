@@ -108,12 +108,16 @@ def success(
     counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
     counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
     runs = [each for each in found if each.competition in counted_slugs]
+    unjudged: set[str] = set()
     if scope.baselines is Baselines.KNOWN:
         runs = [_known(each) for each in runs]
+        without_run = set(counted_slugs) - {each.competition for each in runs}
+        unjudged = _without_baseline(context, without_run - set(others))
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
-    missing = find_missing(runs, counted_slugs)
+    without.update(dict.fromkeys(unjudged, 0))
+    missing = find_missing(runs, [slug for slug in counted_slugs if slug not in unjudged])
     if any(one.reason != EXCLUDED for one in missing) and filters.padding is Padding.NONE:
         raise incomplete(missing)
     with context.database.read() as session:
@@ -180,6 +184,14 @@ def _known(one: RunOutcome) -> RunOutcome:
     """The run; one that has no result yet is left out like others where no baseline is known."""
     without = one.status is ResultStatus.PENDING and one.baseline is None
     return replace(one, status=ResultStatus.NO_BASELINE) if without else one
+
+
+def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
+    """Those of these competitions whose present version is here and declares no baseline."""
+    with context.database.read() as session:
+        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    declared = {each.slug: context.catalogue.declaration(each.id).baseline for each in versions}
+    return {slug for slug, baseline in declared.items() if baseline is None}
 
 
 def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:

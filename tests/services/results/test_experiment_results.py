@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from app.bundled import bundled
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
+from app.domain.states import ReportedScoreKind
 from app.reports.medal_rates import medal_rates_report
 from app.services.competitions.import_folder import import_folder
 from app.services.results.experiment_results import describe, medal_rates
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope, success
 from app.services.runtime.context import Context
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.factories import write_competition
 from tests.services.regrades.make import graded
-from tests.storage.make import World, add_run, add_version
+from tests.storage.make import NOON, World, add_run, add_version
 
 BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
 
@@ -127,3 +131,27 @@ def test_a_run_without_a_result_at_a_competition_without_a_baseline_is_left_out_
     assert {name: group.runs for name, group in found.groups.items()} == {"all": 2, "known": 2}
     assert found.missing_baseline == {"other": 2}
     assert [(one.competition, one.seed) for one in found.missing] == [("known", 0)]
+
+
+def test_a_competition_without_a_run_and_without_a_baseline_is_left_out_too(
+    context: Context,
+) -> None:
+    """With padding=fail it counted as a failure; with a run that failed it was left out."""
+    at, without = "mlagentbench-vectorization", "mlagentbench-clrs"
+    folders = [bundled("competitions") / slug for slug in (at, without)]
+    imported = [import_folder(context, folder) for folder in folders]
+    add_run(context.database, imported[0].version, "first", state="closed")
+    filters = ResultFilter(suite="mlagentbench", padding=Padding.FAIL)
+
+    found = success(context, "first", SuccessScope(filters, baselines=Baselines.KNOWN), None)
+    assert found.missing_baseline == {without: 0}
+    assert {at, without}.isdisjoint(one.competition for one in found.missing)
+    assert found.groups["all"].competitions == len(found.competitions) - 1 == 12
+    starter = add_run(context.database, imported[1].version, "starter", state="closed")
+    measured = ReportedScoreRecord(
+        run_id=starter.id, kind=ReportedScoreKind.REPORTED, score=0.5, final=True, evidence={},
+        reported_at=NOON,
+    )  # fmt: skip
+    context.database.write(lambda session: reported_scores.add(session, measured))
+    asked = SuccessScope(filters, baselines=Baselines.KNOWN, starter="starter")
+    assert success(context, "first", asked, None).groups["all"].competitions == 13
