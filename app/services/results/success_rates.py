@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.baseline import Baseline
@@ -63,13 +63,15 @@ class UsedBaseline:
 class SuccessResults:
     """The rates by group, with the data behind them.
 
-    `regrades` are those whose grades it uses. `archived_competitions` are left out.
+    `members` are the competitions of each group. `regrades` are those whose grades it uses.
+    `archived_competitions` are left out.
     """
 
     experiment: ExperimentRecord
     scope: SuccessScope
     competitions: tuple[str, ...]
     groups: dict[str, GroupSuccess]
+    members: Mapping[str, Collection[str]]
     lost: dict[str, dict[str, int]]
     missing: tuple[Missing, ...]
     missing_baseline: dict[str, int]
@@ -136,12 +138,14 @@ def success(
             + (f"{missing[0].competition}: {missing[0].reason}." if missing else "it has none.")
         )
     groups = _groups(counted_slugs, info, group_by)
+    members = {**groups, ALL: counted_slugs}
     return SuccessResults(
         experiment=record,
         scope=scope,
         competitions=counted_slugs,
         groups=success_rates(counted, groups, failed=failed),
-        lost={name: _lost(runs, slugs) for name, slugs in {**groups, ALL: counted_slugs}.items()},
+        members=members,
+        lost={name: _lost(runs, slugs) for name, slugs in members.items()},
         missing=missing,
         missing_baseline=dict(sorted(without.items())),
         baselines=_used(runs),

@@ -12,6 +12,7 @@ from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
 from app.domain.states import ReportedScoreKind
 from app.reports.medal_rates import medal_rates_report
+from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
 from app.services.results.experiment_results import describe, medal_rates
 from app.services.results.inputs.scope import ResultFilter
@@ -155,3 +156,33 @@ def test_a_competition_without_a_run_and_without_a_baseline_is_left_out_too(
     context.database.write(lambda session: reported_scores.add(session, measured))
     asked = SuccessScope(filters, baselines=Baselines.KNOWN, starter="starter")
     assert success(context, "first", asked, None).groups["all"].competitions == 13
+
+
+def test_each_group_with_missing_results_is_marked_with_how_they_count(
+    context: Context, tmp_path: Path
+) -> None:
+    """Only `all` was marked, and results that were left out were said to leave their seed out,
+    or with padding=fail to count as failures.
+    """
+    for slug in ("done", "lost", "open"):
+        imported = import_folder(context, write_competition(tmp_path / slug, toml=BASELINE))
+        for seed, state in enumerate(("closed", "open" if slug == "open" else "closed")):
+            failure = "connection" if slug == "lost" else None
+            add_run(context.database, imported.version, "first", seed=seed, state=state,
+                    failure=failure)  # fmt: skip
+
+    def marked(padding: Padding) -> tuple[dict[str, str], str]:
+        asked = SuccessScope(ResultFilter(padding=padding))
+        found = success(context, "first", asked, SuccessGroupBy.COMPETITION)
+        text = success_report(found).markdown()
+        rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+        return {row[0].strip("| "): row[3].partition(" [")[2].rstrip("]") for row in rows}, text
+
+    marks, text = marked(Padding.COMPLETE)
+    assert marks == {"done": "", "open": "a", "all": "b"}
+    assert "- [a] 1 missing: such results are left out (padding=complete)" in text
+    marks, text = marked(Padding.FAIL)
+    assert marks == {"done": "", "open": "a", "all": "b,a"}
+    assert "- [a] 1 missing: such results count as failures (padding=fail)" in text
+    assert "- [b] 1 missing: such results are left out (padding=fail)" in text
+    assert "Missing results are left out: lost (all its runs were lost to infrastructure)." in text
