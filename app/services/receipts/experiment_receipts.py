@@ -64,7 +64,8 @@ def _body(
     attempts = [
         _attempt(context, one, issued.get(one.run), is_archived=one.run in retired) for one in found
     ]
-    chosen = suite_document(suite, slugs or {one["competition"] for one in attempts})
+    own = {one.competition for one in found} | {one.competition for one in imported}
+    chosen = suite_document(suite, slugs or own)
     subjects = [
         (f"{one.competition}/{one.seed}", digests[one.final])
         for one in found
