@@ -81,7 +81,7 @@ def _body(
         },
         "suite": chosen,
         "padding": padding.value,
-        "policies": sorted({one["policy"] for one in attempts}),
+        "policies": sorted({one["policy"] for one in attempts} - {None}),
         "attempts": attempts,
         "imported": [_imported(one) for one in sorted(imported, key=lambda each: each[1:3])],
         "missing": _missing(chosen["competitions"], attempts, imported),
@@ -103,7 +103,7 @@ def _attempt(
         "seed": one.seed,
         "run": one.run,
         "state": one.state.value,
-        "policy": one.feedback.value,
+        "policy": None if one.imported else one.feedback.value,  # not known
         "outcome": "imported" if one.imported else outcome_of(one),
         "failure": one.failure,
         "submissions": one.sent,
