@@ -92,8 +92,8 @@ def departures(
     """Everything that is not as planned, as code and text.
 
     `present` has what the experiment and its suite are now, and the padding of the receipt.
-    `imported` is the number of imported results; `archived` has the planned competitions that are
-    archived.
+    `imported` is the number of imported results and runs; `archived` has the planned competitions
+    that are archived.
     """
     found = [(code, text) for run in runs for code, text in _of_run(plan, run, frozen_at)]
     made = {(run.competition, run.seed) for run in runs}

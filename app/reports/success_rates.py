@@ -7,11 +7,13 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from app.domain.result_choices import Padding
 from app.domain.wording import counted
-from app.reports.document.footnotes import exclusion_notes, flag_notes, marked, regrade_note
+from app.reports.document.footnotes import exclusion_notes, flag_notes, regrade_note
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.tables import cell, interval_cell
+from app.services.results.missing_results import ALL_LOST, Missing
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.rates import ALL
@@ -136,22 +138,23 @@ _SUCCESS_HEADER = [
 
 def _success_cells(found: SuccessResults) -> list[list[str | Marked]]:
     """The lines of the Markdown table: one for each group, the group "all" last."""
-    names = [*(name for name in found.groups if name != ALL), ALL]
+    padding = found.scope.filters.padding
     lines: list[list[str | Marked]] = []
-    for name in names:
+    for name in (*(name for name in found.groups if name != ALL), ALL):
         group = found.groups[name]
         rate = group.success_rate
         average = {cost: group.efficiency.averages[cost].mean for cost in COSTS}
         seconds = average["seconds"]
+        ends = (rate.runs95, rate.competitions95) if rate else (None, None)
+        rates = [_rate(rate), *map(interval_cell, ends), _rate(group.ever_success_rate)]
+        missing = _missing(found, name).items()
+        notes = [f"{len(them)} missing: such results {how} ({padding=!s})" for how, them in missing]
         lines.append(
             [
                 name,
                 str(group.runs),
                 " / ".join(str(group.results[kind]) for kind in KINDS),
-                _marked_rate(found, name, _rate(rate)),
-                interval_cell(rate.runs95 if rate else None),
-                interval_cell(rate.competitions95 if rate else None),
-                _marked_rate(found, name, _rate(group.ever_success_rate)),
+                *(Marked(text, tuple(notes)) if notes else text for text in rates),
                 _improvement(group.average_improvement),
                 str(sum(found.lost[name].values())),
                 cell(average["tokens"]),
@@ -163,18 +166,21 @@ def _success_cells(found: SuccessResults) -> list[list[str | Marked]]:
     return lines
 
 
-def _marked_rate(found: SuccessResults, group: str, text: str) -> str | Marked:
-    """The rate of all competitions, marked where results are missing."""
-    missing = len(found.missing) if group == ALL else 0
-    return marked(text, missing, found.scope.filters.padding)
+def _missing(found: SuccessResults, group: str) -> dict[str, list[Missing]]:
+    """The missing results of a group, by how they count."""
+    by: dict[str, list[Missing]] = {}
+    for one in found.missing:
+        if one.competition in found.members[group]:
+            fails = found.scope.filters.padding is Padding.FAIL and one.reason != ALL_LOST
+            by.setdefault("count as failures" if fails else "are left out", []).append(one)
+    return by
 
 
 def _success_footnotes(found: SuccessResults) -> list[str]:
     """Footnotes for readers of the rates, one line each."""
-    scope, everything = found.scope.filters, found.groups[ALL]
+    scope, everything, threshold = found.scope.filters, found.groups[ALL], found.scope.threshold
     where = f"suite {scope.suite}" if scope.suite else "all its competitions"
-    own = "each baseline's own threshold"
-    limit = own if found.scope.threshold is None else f"{100 * found.scope.threshold:g} %"
+    limit = "each baseline's own threshold" if threshold is None else f"{100 * threshold:g} %"
     kinds = ", ".join(f"{everything.results[kind]} {kind}" for kind in KINDS)
     lines = [
         (
@@ -190,14 +196,13 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
         lines.append(f"Left out, because they were lost to infrastructure: {lost}.")
     if found.missing_baseline:
         skipped = ", ".join(
-            f"{slug} ({runs} runs)" for slug, runs in found.missing_baseline.items()
+            f"{slug} ({counted(runs, 'run')})" for slug, runs in found.missing_baseline.items()
         )
         lines.append(f"Left out, because no baseline is known: {skipped}.")
-    if found.missing:
-        how = "count as failures" if scope.padding.value == "fail" else "are left out"
+    for how, them in _missing(found, ALL).items():
         missing = ", ".join(
             one.competition + ("" if one.seed is None else f" seed {one.seed}") + f" ({one.reason})"
-            for one in found.missing
+            for one in them
         )
         lines.append(f"Missing results {how}: {missing}.")
     lines += exclusion_notes(scope, found.excluded, found.archived_competitions)

@@ -12,6 +12,7 @@ from app.domain.states import Role, RunState
 from app.services.experiments import runs
 from app.services.experiments.archiving import archived_of_run
 from app.services.experiments.disclosures import disclosures_of
+from app.services.experiments.reported_scores import external_info
 from app.services.grading import uncertainty
 from app.services.operations import faults
 from app.services.receipts import read
@@ -55,17 +56,19 @@ def show_run(
     shown = Shown(listed.before, len(found), listed.total)
     near, receipts = _near_lines(context, found), read.of_run(context, caller, run_id)
     archived = archived_of_run(context, run)
+    origin = external_info(context, caller, [run_id])[run_id].imported_from
     title = f"{run.experiment}, {run.competition}, seed {run.seed}"
     may_change = run.state is RunState.OPEN or any(one.settled_at is None for one in found)
     return page(
         request, caller, "run.html", title=title, api=f"/v1/runs/{run_id}", run=run, found=found,
         told=told, harness=harness, entry=entry, final=final, after=listed.next_cursor,
-        shown=shown, archived=archived, is_first=cursor is None,
+        shown=shown, archived=archived, origin=origin, is_first=cursor is None,
         axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
         receipts=receipts, near=near,
         facts=lambda: {
             **run_facts(run, entry, told, harness, final), "archived": archived_facts(archived),
-            "receipts": receipt_facts(receipts), **shown_facts(shown, listed.next_cursor),
+            "imported_from": origin, "receipts": receipt_facts(receipts),
+            **shown_facts(shown, listed.next_cursor),
         },
         table=lambda: submission_rows(found, told, harness, final, near),
     )  # fmt: skip

@@ -261,9 +261,10 @@ def test_what_is_in_a_number_stands_beside_it_in_every_form(podium: Podium, agen
     rate = body["groups"]["all"]["success_rate"]
     (line,) = [each for each in text.splitlines() if each.startswith("| all |")]
     assert [cell.strip() for cell in line.split("|")][5:7] == [
-        "not known" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"
+        ("not known" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}") + " [a]"
         for ends in (rate["runs95"], rate["competitions95"])
     ]
+    assert "- [a] 1 missing: such results are left out (padding=complete)" in text
     assert rate["competitions95"] is not None
     header = next(each for each in text.splitlines() if each.startswith("| group |"))
     assert "these competitions, run again: 95 % | competitions like these: 95 %" in header

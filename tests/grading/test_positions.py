@@ -139,12 +139,14 @@ def test_aliases_name_one_column_once():
         '{ kind = "mask", height = 9, width = 9 }', '{ kind = "boxes", fields = ["a", "b"] }',
     ],
 )  # fmt: skip
-def test_a_blank_line_is_no_row_although_the_only_column_may_be_empty(column):
+def test_a_blank_line_is_no_row_although_all_columns_may_be_empty(column):
     text = NODES.replace('{ kind = "integer", min = 0, max = 39 }', column)
     form = parse_competition("nodes", text).form
     judge = Checker(form, read_ids(b"0\n1 2\n1 2\n1 2\n", form))
 
     for blank in (b"0\n1 2\n\n1 2\n", b"0\n1 2\n \n1 2\n", b"0\n1 2\n1 2\n\n"):
         assert codes(judge, blank) == ["row_count"]
-    for whole in (b'0\n1 2\n""\n1 2\n', b"0\n1 2\n1 2\n\n1 2\n"):
+    for blank in (b"0,note\n1 2,a\n\n1 2,b\n", b'0,note\r\n1 2,"a"\r\n1 2,b\r\n\r\n'):
+        assert codes(judge, blank) == ["row_count"]
+    for whole in (b'0\n1 2\n""\n1 2\n', b"0\n1 2\n1 2\n\n1 2\n", b"0,note\n1 2,a\n,\n1 2,b\n"):
         accepted(judge, whole)

@@ -129,6 +129,29 @@ def test_scores_told_to_archived_runs_are_not_in_the_list(world: World) -> None:
     assert listed() == 0
 
 
+def test_what_agents_of_imported_runs_were_told_is_not_known(filled: Filled) -> None:
+    """They were shown as runs of the policy `none`, whose agents were told nothing."""
+    body = {"name": "elsewhere", "agent": "a", "model": "m"}
+    admin = caller(filled.server)
+    assert admin.post("/v1/experiments", json=body).is_success
+    query = f"competition={filled.slugs[1]}&file=results.json"
+    done = {"traces/1.json": {"final_score": 0.5, "score": [0.5]}}
+    path = f"/v1/experiments/elsewhere/mlagentbench-results?{query}"
+    assert admin.post(path, json=done).is_success
+    (run,) = admin.get("/v1/runs?experiment=elsewhere").json()["items"]
+
+    browser = visitor(filled.server, filled.researcher)
+    text = browser.get(f"/runs/{run['id']}").text
+    assert "<dt>Imported from</dt><dd><bdi>results.json: traces/1.json</bdi></dd>" in text
+    assert "<dt>Feedback</dt><dd>not known</dd>" in text
+    assert "<dt>Told to the agent</dt><dd>not known ·" in text
+    facts = browser.get(f"/runs/{run['id']}?format=json").json()
+    assert facts["imported_from"] == run["imported_from"]
+    page = browser.get("/experiments/elsewhere").text
+    assert "<dt>Feedback to the agent</dt><dd>not known; told" in page
+    assert admin.post("/v1/experiments/elsewhere/archive", json={"reason": "a test"}).is_success
+
+
 def test_the_numbers_of_a_picture_are_those_of_the_json(filled: Filled) -> None:
     browser = visitor(filled.server, filled.researcher)
     drawn = browser.get("/suites/tiny/medal-rates.vl.json").text

@@ -122,7 +122,7 @@ class FastReader:
             if last < 0 or table.column(0)[last].as_py() != _END_MARK:
                 return None
             table = table.slice(0, last)
-        if len(plan.columns) == 1 and _has_blank(table):
+        if _may_have_blank_line(table, is_single=len(plan.columns) == 1):
             return None
         return FileTable(plan.names, tuple(table.columns), plan.notices)
 
@@ -162,10 +162,20 @@ class FastReader:
         )
 
 
-def _has_blank(table: pa.Table) -> bool:
-    """Whether a cell may be a blank line, which is no row of a file with a single column."""
-    texts = [column for column in table.columns if column.type == pa.string()]
-    return any(pc.any(pc.equal(pc.utf8_trim(each, " \t"), "")).as_py() for each in texts)
+def _may_have_blank_line(table: pa.Table, *, is_single: bool) -> bool:
+    """Whether a row may be a blank line, which is no row: pyarrow reads it as empty values.
+
+    In a file with a single column it may also have blanks.
+    """
+    found = True
+    for column in table.columns:
+        if column.type != pa.string():  # a number is never empty
+            return False
+        empty = pc.equal(pc.utf8_trim(column, " \t") if is_single else column, "")
+        found = pc.and_(found, empty)
+        if not pc.any(found).as_py():
+            return False
+    return True
 
 
 def _cuts_line_end(data: bytes, block: int) -> bool:

@@ -113,12 +113,13 @@ def _departures(
         for run in found
     ]
     imported = results.imported_results(session, experiments=[name], archived=True, as_of=as_of)
+    of_files = sum(each.imported for each in outcomes.values())
     return departures(
         plan,
         made,
         frozen_at=frozen.created_at,
         present=present,
-        imported=len(imported),
+        imported=len(imported) + of_files,
         archived=archive.archived_among(
             session, ArchivalKind.COMPETITION, plan.competitions, as_of
         ),

@@ -64,7 +64,8 @@ def _body(
     attempts = [
         _attempt(context, one, issued.get(one.run), is_archived=one.run in retired) for one in found
     ]
-    chosen = suite_document(suite, slugs or {one["competition"] for one in attempts})
+    own = {one.competition for one in found} | {one.competition for one in imported}
+    chosen = suite_document(suite, slugs or own)
     subjects = [
         (f"{one.competition}/{one.seed}", digests[one.final])
         for one in found
@@ -80,7 +81,7 @@ def _body(
         },
         "suite": chosen,
         "padding": padding.value,
-        "policies": sorted({one["policy"] for one in attempts}),
+        "policies": sorted({one["policy"] for one in attempts} - {None}),
         "attempts": attempts,
         "imported": [_imported(one) for one in sorted(imported, key=lambda each: each[1:3])],
         "missing": _missing(chosen["competitions"], attempts, imported),
@@ -102,7 +103,7 @@ def _attempt(
         "seed": one.seed,
         "run": one.run,
         "state": one.state.value,
-        "policy": one.feedback.value,
+        "policy": None if one.imported else one.feedback.value,  # not known
         "outcome": "imported" if one.imported else outcome_of(one),
         "failure": one.failure,
         "submissions": one.sent,

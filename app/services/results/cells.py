@@ -173,7 +173,8 @@ def _count(
         known |= {"counted": 1, "gold": gold, "silver": silver, "bronze": bronze}
         known |= {"above_median": above, "valid": valid}
     if run is not None:
-        known |= {"open": int(run.state == RunState.OPEN), f"policy_{run.feedback.value}": 1}
+        known |= {"open": int(run.state == RunState.OPEN)}
+        known |= {} if run.imported else {f"policy_{run.feedback.value}": 1}
         better, equal, worse = run.better, run.equal, run.worse
         if better is not None and equal is not None and worse is not None:
             teams = better + equal + worse

@@ -31,8 +31,9 @@ class ExperimentSummary:
     mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
     the runs that reported them; `priced` is their number. `near_lines` is the number of final
     scores that are nearer to a medal line than their noise, where that was asked for. `seeds` is
-    the number of different seeds at its competitions, as in medal rates. `flags` are those of the
-    current versions.
+    the number of different seeds at its competitions, as in medal rates. `imported` says whether
+    results or runs of it were imported: what their agents were told is not known. `flags` are
+    those of the current versions.
     """
 
     experiment: ExperimentRecord
@@ -92,6 +93,7 @@ def summarize(
         if counts:
             columns = list(zip(*counts, strict=True))[-len(SUMMED) :]
             totals = {name: sum(each) for name, each in zip(SUMMED, columns, strict=True)}
+        policies = {name: totals[f"policy_{name}"] for name in POLICIES if totals[f"policy_{name}"]}
         summaries.append(
             ExperimentSummary(
                 experiment=listed.experiment,
@@ -104,11 +106,9 @@ def summarize(
                 interval=interval if has_boards else None,
                 percentile=totals["percentiles"] / totals["placed"] if totals["placed"] else None,
                 **spent(listed),
-                policies={
-                    name: totals[f"policy_{name}"] for name in POLICIES if totals[f"policy_{name}"]
-                },
+                policies=policies,
                 disclosed=listed.disclosed,
-                imported=listed.imported,
+                imported=sum(policies.values()) < totals["runs"],
                 flags=tuple(sorted({code for slug in here for code in flags_of[slug]})),
                 has_boards=has_boards,
             )

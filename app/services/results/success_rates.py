@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.baseline import Baseline
@@ -64,13 +64,15 @@ class UsedBaseline:
 class SuccessResults:
     """The rates by group, with the data behind them.
 
-    `regrades` are those whose grades it uses. `archived_competitions` are left out.
+    `members` are the competitions of each group. `regrades` are those whose grades it uses.
+    `archived_competitions` are left out.
     """
 
     experiment: ExperimentRecord
     scope: SuccessScope
     competitions: tuple[str, ...]
     groups: dict[str, GroupSuccess]
+    members: Mapping[str, Collection[str]]
     lost: dict[str, dict[str, int]]
     missing: tuple[Missing, ...]
     missing_baseline: dict[str, int]
@@ -109,12 +111,16 @@ def success(
     counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
     counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
     runs = [each for each in found if each.competition in counted_slugs]
+    unjudged: set[str] = set()
     if scope.baselines is Baselines.KNOWN:
         runs = [_known(each) for each in runs]
+        without_run = set(counted_slugs) - {each.competition for each in runs}
+        unjudged = _without_baseline(context, without_run - set(others))
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
-    missing = find_missing(runs, counted_slugs)
+    without.update(dict.fromkeys(unjudged, 0))
+    missing = find_missing(runs, [slug for slug in counted_slugs if slug not in unjudged])
     if any(one.reason != EXCLUDED for one in missing) and filters.padding is Padding.NONE:
         raise incomplete(missing)
     with context.database.read() as session:
@@ -133,12 +139,14 @@ def success(
             + (f"{missing[0].competition}: {missing[0].reason}." if missing else "it has none.")
         )
     groups = _groups(counted_slugs, info, group_by)
+    members = {**groups, ALL: counted_slugs}
     return SuccessResults(
         experiment=record,
         scope=scope,
         competitions=counted_slugs,
         groups=success_rates(counted, groups, failed=failed),
-        lost={name: _lost(runs, slugs) for name, slugs in {**groups, ALL: counted_slugs}.items()},
+        members=members,
+        lost={name: _lost(runs, slugs) for name, slugs in members.items()},
         missing=missing,
         missing_baseline=dict(sorted(without.items())),
         baselines=_used(runs),
@@ -181,6 +189,14 @@ def _known(one: RunOutcome) -> RunOutcome:
     """The run; one that has no result yet is left out like others where no baseline is known."""
     without = one.status is ResultStatus.PENDING and one.baseline is None
     return replace(one, status=ResultStatus.NO_BASELINE) if without else one
+
+
+def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
+    """Those of these competitions whose present version is here and declares no baseline."""
+    with context.database.read() as session:
+        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    declared = {each.slug: context.catalogue.declaration(each.id).baseline for each in versions}
+    return {slug for slug, baseline in declared.items() if baseline is None}
 
 
 def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:

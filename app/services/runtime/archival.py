@@ -11,6 +11,7 @@ from app.domain.states import ArchivalKind
 from app.domain.wording import first_few
 from app.errors import Conflict
 from app.services.runtime.context import Context
+from app.storage.queries import amendments
 from app.storage.queries import archive as archivals
 from app.storage.queries.archive import ArchivalRecord
 
@@ -66,6 +67,12 @@ def archived_competitions(
         return lambda _: of_suite
     with context.database.read() as session:
         found = archivals.competitions_left_out(session, experiments, as_of)
+        gone = [] if as_of is None else amendments.withdrawn_since(session, as_of)
+        slugs = {each.competition for each in gone}
+        hidden = archivals.archived_among(session, ArchivalKind.COMPETITION, slugs, as_of)
+    for each in gone:
+        if each.competition in hidden:
+            found.setdefault(each.experiment, set()).add(each.competition)
     return lambda name: tuple(sorted(found.get(name, ())))
 
 

@@ -14,9 +14,12 @@ from app.receipts.statements import read_statement
 from app.services.experiments.amendments import withdraw_imports
 from app.services.public_log.run_receipts import issue_for_run
 from app.services.receipts.experiment_receipts import issue_for_experiment
+from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
+from app.storage.queries.elsewhere import imported_runs
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.trust.receipts import ReceiptRecord
-from tests.services.results.make import add_imports, archive_it, closed_run, exclude
+from tests.services.results.make import NOON, add_imports, archive_it, closed_run, exclude
 from tests.services.submissions.conftest import readable_version
 
 GOLD = {"score": 0.5, "medal": "gold"}
@@ -66,6 +69,37 @@ def test_attempts_of_every_kind_are_listed_by_competition_and_seed(context: Cont
         ["none", "validity"], 1, "fail",
     )  # fmt: skip
     assert [one["name"] for one in statement["subject"]] == ["bikes/1", "bikes/3"]
+
+
+def test_competitions_with_imported_results_alone_are_of_the_suite(context: Context) -> None:
+    """Rates count their other seeds as missing, and no receipt said that these are."""
+    closed_run(context, readable_version(context, "bikes"), 1, GOLD)
+    add_imports(context, "first", {"boats": {2: "silver"}})
+
+    stated = signed(issue(context)[0])["predicate"]
+    assert stated["suite"]["competitions"] == ["bikes", "boats"]
+    assert [(one["competition"], one["seed"]) for one in stated["missing"]] == [
+        ("bikes", 2), ("boats", 1),
+    ]  # fmt: skip
+    counted, _ = result_context(context, "first", ResultFilter(padding=Padding.FAIL))
+    assert [each[:2] for each in counted.missing] == [("bikes", 2), ("boats", 1)]
+
+
+def test_the_policy_of_imported_runs_is_not_known(context: Context) -> None:
+    """It was signed that their agents were told nothing."""
+    version = readable_version(context, "bikes")
+    closed_run(context, version, 1, GOLD, feedback=Feedback.FULL)
+    run, _ = closed_run(context, version, 2, GOLD, feedback=Feedback.NONE)
+    of = ImportedRunRecord(
+        run_id=run.id, file="f", place="1", sha256="", document={}, imported_at=NOON
+    )
+    context.database.write(lambda session: imported_runs.add(session, [of]))
+
+    stated = signed(issue(context)[0])["predicate"]
+    assert stated["policies"] == ["full"]
+    assert [(one["outcome"], one["policy"]) for one in stated["attempts"]] == [
+        ("graded", "full"), ("imported", None),
+    ]  # fmt: skip
 
 
 def test_the_same_facts_again_are_the_same_receipt(context: Context) -> None:

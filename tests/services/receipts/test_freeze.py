@@ -25,8 +25,9 @@ from app.services.receipts.freeze import (
 from app.services.runtime.context import Context
 from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
-from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere import imported_grades, imported_runs
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.trust import log
 from tests.services.conftest import Meanwhile
 from tests.storage.make import NOON, World, make_experiment
@@ -123,6 +124,26 @@ def test_what_is_not_as_planned_is_listed(context: Context, planned: str) -> Non
 def archive_it(context: Context, kind: ArchivalKind, name: str) -> None:
     record = ArchivalRecord(kind=kind, name=name, archived_at=datetime.now(UTC), reason="a mistake")
     context.database.write(lambda session: archive.archive(session, record))
+
+
+def test_imported_runs_are_departures_although_all_else_is_planned(
+    context: Context, planned: str
+) -> None:
+    """They are made of files from elsewhere; only imported results without runs were listed."""
+    plan = replace(PLAN, feedback=Feedback.NONE, limits={}, competitions=("bikes",))
+    freeze(context, planned, plan)
+    for seed in plan.seeds[:2]:
+        made, _ = create(context, NewRun(planned, "bikes", seed, Feedback.NONE, {}))
+        of = ImportedRunRecord(
+            run_id=made.id, file="f", place="1", sha256="", document={}, imported_at=NOON
+        )
+        context.database.write(lambda session, of=of: imported_runs.add(session, [of]))
+
+    found = frozen(context, planned)
+    assert found is not None
+    assert [(one["code"], one["text"]) for one in found.departures] == [
+        ("imported", "2 results were imported")
+    ]
 
 
 def test_departures_of_a_past_time_are_those_of_that_time(context: Context, planned: str) -> None:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
 from app.domain.states import RunState, SubmissionState
 from app.errors import Invalid
@@ -17,8 +18,10 @@ from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.results.overview import page
 from app.services.runtime.context import Context
 from app.storage.queries import runs
+from app.storage.queries.elsewhere import imported_runs
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from tests.services.regrades.make import graded
-from tests.storage.make import World, add_run, add_version
+from tests.storage.make import NOON, World, add_run, add_version
 
 
 def test_a_row_has_the_title_and_flags_of_the_current_version(
@@ -107,3 +110,21 @@ def test_the_list_counts_missing_results_by_all_seeds_as_rates_do(
     assert (found.missing, found.seeds) == (4, len(rates.grid.seeds))
     drawn = heat_map(context, "first").summary
     assert (drawn.missing, drawn.seeds) == (4, 4)
+
+
+def test_the_policy_of_imported_runs_is_not_known(context: Context, here: World) -> None:
+    """They were listed as runs whose agents were told nothing."""
+    graded(here)
+    for seed in (4, 5):
+        run = add_run(context.database, here.version, "first", seed=seed, state="closed",
+                      feedback=Feedback.NONE)  # fmt: skip
+        of = ImportedRunRecord(
+            run_id=run.id, file="f", place="1", sha256="", document={}, imported_at=NOON
+        )
+        context.database.write(lambda session, of=of: imported_runs.add(session, [of]))
+
+    rates, _ = result_context(context, "first", ResultFilter(padding=Padding.FAIL))
+    for found in (listed(context, "first"), heat_map(context, "first").summary):
+        assert (dict(found.policies), found.imported) == ({"validity": 1}, True)
+        assert dict(found.policies) == rates.policies
+    assert not listed(context, "second").imported

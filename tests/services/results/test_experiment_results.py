@@ -7,17 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from app.bundled import bundled
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
+from app.domain.states import ReportedScoreKind
 from app.reports.medal_rates import medal_rates_report
+from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
 from app.services.results.experiment_results import describe, medal_rates
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope, success
 from app.services.runtime.context import Context
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.factories import write_competition
 from tests.services.regrades.make import graded
-from tests.storage.make import World, add_run, add_version
+from tests.storage.make import NOON, World, add_run, add_version
 
 BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
 
@@ -127,3 +132,57 @@ def test_a_run_without_a_result_at_a_competition_without_a_baseline_is_left_out_
     assert {name: group.runs for name, group in found.groups.items()} == {"all": 2, "known": 2}
     assert found.missing_baseline == {"other": 2}
     assert [(one.competition, one.seed) for one in found.missing] == [("known", 0)]
+
+
+def test_a_competition_without_a_run_and_without_a_baseline_is_left_out_too(
+    context: Context,
+) -> None:
+    """With padding=fail it counted as a failure; with a run that failed it was left out."""
+    at, without = "mlagentbench-vectorization", "mlagentbench-clrs"
+    folders = [bundled("competitions") / slug for slug in (at, without)]
+    imported = [import_folder(context, folder) for folder in folders]
+    add_run(context.database, imported[0].version, "first", state="closed")
+    filters = ResultFilter(suite="mlagentbench", padding=Padding.FAIL)
+
+    found = success(context, "first", SuccessScope(filters, baselines=Baselines.KNOWN), None)
+    assert found.missing_baseline == {without: 0}
+    assert {at, without}.isdisjoint(one.competition for one in found.missing)
+    assert found.groups["all"].competitions == len(found.competitions) - 1 == 12
+    starter = add_run(context.database, imported[1].version, "starter", state="closed")
+    measured = ReportedScoreRecord(
+        run_id=starter.id, kind=ReportedScoreKind.REPORTED, score=0.5, final=True, evidence={},
+        reported_at=NOON,
+    )  # fmt: skip
+    context.database.write(lambda session: reported_scores.add(session, measured))
+    asked = SuccessScope(filters, baselines=Baselines.KNOWN, starter="starter")
+    assert success(context, "first", asked, None).groups["all"].competitions == 13
+
+
+def test_each_group_with_missing_results_is_marked_with_how_they_count(
+    context: Context, tmp_path: Path
+) -> None:
+    """Only `all` was marked, and results that were left out were said to leave their seed out,
+    or with padding=fail to count as failures.
+    """
+    for slug in ("done", "lost", "open"):
+        imported = import_folder(context, write_competition(tmp_path / slug, toml=BASELINE))
+        for seed, state in enumerate(("closed", "open" if slug == "open" else "closed")):
+            failure = "connection" if slug == "lost" else None
+            add_run(context.database, imported.version, "first", seed=seed, state=state,
+                    failure=failure)  # fmt: skip
+
+    def marked(padding: Padding) -> tuple[dict[str, str], str]:
+        asked = SuccessScope(ResultFilter(padding=padding))
+        found = success(context, "first", asked, SuccessGroupBy.COMPETITION)
+        text = success_report(found).markdown()
+        rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+        return {row[0].strip("| "): row[3].partition(" [")[2].rstrip("]") for row in rows}, text
+
+    marks, text = marked(Padding.COMPLETE)
+    assert marks == {"done": "", "open": "a", "all": "b"}
+    assert "- [a] 1 missing: such results are left out (padding=complete)" in text
+    marks, text = marked(Padding.FAIL)
+    assert marks == {"done": "", "open": "a", "all": "b,a"}
+    assert "- [a] 1 missing: such results count as failures (padding=fail)" in text
+    assert "- [b] 1 missing: such results are left out (padding=fail)" in text
+    assert "Missing results are left out: lost (all its runs were lost to infrastructure)." in text

@@ -39,7 +39,8 @@ class CompetitionCounts(NamedTuple):
     """One experiment at one version of a competition: how many runs, and how many won what.
 
     `version_id` is None for imported results. `counted` runs have a result. `percentiles` is the
-    sum over the `placed` results whose place on the board is known.
+    sum over the `placed` results whose place on the board is known. What the agents of imported
+    runs were told is not known, so no policy counts them.
     """
 
     experiment: str
@@ -134,7 +135,10 @@ def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
         "valid": _one(graded),
         "placed": _one(placed),
         "percentiles": case((placed, percentile), else_=0.0),
-        **{f"policy_{one.value}": _one(run.c.feedback == one.value) for one in Feedback},
+        **{
+            f"policy_{one.value}": _one(and_(run.c.feedback == one.value, ~run.c.imported))
+            for one in Feedback
+        },
     }
     return _labelled(run.c.experiment, run.c.competition, run.c.version_id, flags)
 

@@ -6,12 +6,28 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from app.domain.states import ArchivalKind
 from app.services.experiments.amendments import withdraw_imports
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.storage.queries.regrades.in_force import Basis
-from tests.services.results.make import add_imports, closed_run, import_medals
+from tests.services.results.make import add_imports, archive_it, closed_run, import_medals
 from tests.services.submissions.conftest import readable_version
+from tests.storage.make import World
+
+
+def test_archived_competitions_of_a_time_are_also_those_of_results_withdrawn_since(
+    context: Context, here: World
+) -> None:
+    """They were left out, as then, and no answer said so."""
+    import_medals(context, "imported", {"bikes": ["gold"], "leaves": ["gold"]})
+    archive_it(context, ArchivalKind.COMPETITION, "leaves")
+    at = ResultFilter(basis=Basis(datetime.now(UTC)))
+    withdraw_imports(context, "imported", competition="leaves", seed=None, reason="wrong", by=None)
+
+    found, _ = result_context(context, "imported", at)
+    assert (found.grid.competitions, found.archived_competitions) == (("bikes",), ("leaves",))
+    assert result_context(context, "imported", ResultFilter())[0].archived_competitions == ()
 
 
 @pytest.mark.parametrize("place", ["import", "withdrawn import", "run"])
