@@ -153,12 +153,18 @@ async def store_bytes(
         StorageFull, StoreAway: the bytes cannot be stored.
     """
     reservation = await _reserve(context, run, announced, meta)
+    is_stored = True  # or may be, where this request is cancelled
     try:
         blob = await store_in_thread(announced.bytes, put) if reservation.stores else announced
         row = new_submission(run, submission_id, blob, meta)
-        return await asyncio.wrap_future(context.inserts.add(row))
+        received = await asyncio.wrap_future(context.inserts.add(row))
+        is_stored = received.created
+    except Exception:
+        is_stored = False
+        raise
     finally:
-        reservation.release()
+        reservation.release(is_stored=is_stored)
+    return received
 
 
 async def _reserve(

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.errors import QuotaExceeded, StoreAway
 from app.services.runtime.context import Context
 from app.services.runtime.reservations import Reservation, WantedPlace
 from app.services.submissions.submit import SubmissionMeta, store_bytes
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
+from app.units import MEGABYTE
 from tests.system_limits import no_more_threads
 
 BLOB = Blob("a" * 64, 10)
@@ -29,3 +31,24 @@ def test_a_request_without_a_thread_keeps_no_place(context: Context, run: RunRec
     wanted = WantedPlace(run, BLOB, "key")
     (found,) = context.reservations.reserve(context.database, [wanted], datetime.now(UTC))
     assert isinstance(found, Reservation)
+
+
+def test_bytes_that_the_store_did_not_take_use_up_none_of_the_runs(
+    context: Context, run: RunRecord
+) -> None:
+    """While the store is away a client tries again, and was told to wait a day after some times."""
+    most = Blob("b" * 64, context.settings.run_stored_mb * MEGABYTE)
+
+    def away() -> Blob:
+        raise StoreAway("The store is away.")
+
+    for number in range(2):
+        meta = SubmissionMeta("", f"key {number}")
+        with pytest.raises(StoreAway):
+            asyncio.run(store_bytes(context, run, f"sub_{number}", most, away, meta))
+    again = SubmissionMeta("", "key 1")
+    stored = asyncio.run(store_bytes(context, run, "sub_3", most, lambda: most, again))
+
+    assert stored.created
+    with pytest.raises(QuotaExceeded):
+        context.reservations.stored.require(context.database, run.id, 1)
