@@ -16,7 +16,7 @@ from app.errors import DamagedFile, StoreAway
 from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.s3_connection import Patience, connect, require_usable
+from app.storage.blobs.s3_connection import NO_FILE, Patience, connect, require_usable
 from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
@@ -131,8 +131,11 @@ class S3Blobs:
         """Make a staged file a blob. A second call changes nothing."""
         key = str(path_of(blob.sha256))
         with self._patience.translated_errors():
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
+            except FileNotFoundError as error:  # an earlier call copied it and removed it there
+                if NO_FILE not in str(error):  # a page of what is in front of the store
+                    raise
             if self._size(key) != blob.bytes:
                 raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
             obstore.delete(self._store, f"{STAGED}/{name}")
