@@ -206,13 +206,13 @@ def _give_back(answer: Future[Outcome]) -> None:
 
 
 def verified_file(context: Context, submission: SubmissionRecord) -> Lease:
-    """The file of a submission, compared with its digest if it changed since it last was.
+    """The file of a submission for a client, compared with its digest if it changed since.
 
     Raises:
         DamagedFile: the store has lost or damaged it.
         StoreAway: the store cannot be reached.
     """
-    lease = context.blobs.lease(submission.sha256)
+    lease = context.blobs.lease(submission.sha256, is_shown=True)
     if context.blobs.is_local:  # a copy of a remote file was compared when it was leased
         context.verified.require(lease.path, submission.sha256)
     return lease

@@ -30,7 +30,7 @@ PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
 DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
 MD5 = re.compile("[0-9a-fA-F]{32}")
-CACHE_KIND = "blobs"  # the directory of blobs in the cache
+CACHE_KIND, SHOWN_KIND = "blobs", "downloads"  # the directories of blobs in the cache
 
 
 class S3Blobs:
@@ -87,8 +87,9 @@ class S3Blobs:
             else:  # also if it is there: it may be damaged, and must not count as old
                 self._put_parts(key, file)
 
-    def lease(self, sha256: str) -> Lease:
+    def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
         """The blob as a file of the cache."""
+        kind = SHOWN_KIND if is_shown else CACHE_KIND
 
         def make(target: Path) -> None:
             self.fetch(sha256, target)
@@ -96,7 +97,7 @@ class S3Blobs:
         def require(copy: Path) -> None:
             self._verified.require(copy, sha256)
 
-        return undamaged(self._cache, f"{CACHE_KIND}/{path_of(sha256)}", make, require)
+        return undamaged(self._cache, f"{kind}/{path_of(sha256)}", make, require)
 
     def fetch(self, sha256: str, target: Path) -> int:
         """Write the blob, verified, to the new file `target`."""
