@@ -132,6 +132,8 @@ class _Unpacking:
             raise _bad_archive(name, "one name is both a file and a folder")
         self.files.add(name)
         self.folders.update(parents)
+        if len(self.folders) > self.max_files:
+            raise _bad_archive("archive", f"more than {self.max_files} folders")
         target = self.tree / name
         target.parent.mkdir(parents=True, exist_ok=True)
         before = self.bytes

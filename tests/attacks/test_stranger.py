@@ -87,6 +87,25 @@ def test_a_head_that_is_too_large_in_one_piece_is_told(server: PodiumServer, cou
     assert json.loads(body)["status"] == 431
 
 
+def test_short_headers_count_as_the_memory_that_they_take(server: PodiumServer) -> None:
+    """A thousand connections had 1,800 each, in 300 MB: four times as much as long headers take."""
+    answers = [
+        send_until_refused(
+            server,
+            iter(
+                [
+                    b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+                    + b"ab: cd\r\n" * count
+                    + b"Connection: close\r\n\r\n"
+                ]
+            ),
+        )
+        for count in (300, 500)
+    ]
+
+    assert [answer.split(b" ")[1] for answer in answers] == [b"200", b"431"]
+
+
 def test_ordinary_heads_are_served(server: PodiumServer) -> None:
     headers = {f"X-{n}": "a" * 1000 for n in range(50)}
 

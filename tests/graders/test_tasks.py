@@ -45,6 +45,25 @@ def test_the_lines_of_the_toml_decide_where_there_is_no_board(pool, tmp_path):
     assert (standing.medal, standing.better) == (Medal.SILVER, None)
 
 
+def test_a_metric_may_change_what_it_prepared(pool, tmp_path):
+    """As those of Kaggle do. An import scores two files, and each submission has its own."""
+    source = (
+        "def prepare(answers):\n"
+        "    return answers.sort_values('id')\n\n\n"
+        "def score(truth, submission):\n"
+        "    del truth['id'], submission['id']\n"
+        "    return float((truth['target'] - submission['target']).abs().mean())\n"
+    )
+    folder = write_competition(tmp_path / "own" / "v1", metric_py=source, leaderboard=None)
+    file = write_submission(tmp_path / "s.csv", good_submission(folder))
+
+    found = inspected(pool, folder)
+
+    assert pool.grade(folder, file).result(60).score == 0.0
+    assert messages(found) == ""
+    assert found.answers_score == 0.0
+
+
 def test_a_bad_file_is_refused_with_all_its_violations(pool, tmp_path, tiny):
     file = write_submission(tmp_path / "s.csv", b"id,target\nr1,x\nr1,nan\n")
     refused = pool.grade(tiny, file).result(30)

@@ -344,6 +344,15 @@ def test_folders_count_as_files(problem_of):
     assert problem_of(data, max_files=50) == ("archive", "more than 50 files")
 
 
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_folders_that_are_only_in_the_names_of_files_are_bounded(unpack, problem_of, pack):
+    """A .tar.gz of 14 KB made 150,000 of them, in 590 MB of a disk."""
+    deep = pack({f"tiny/public/{n}/{'a/' * 8}x": b"" for n in range(10)})
+
+    assert problem_of(deep, max_files=50) == ("archive", "more than 50 folders")
+    unpack(deep, max_files=100)
+
+
 def test_a_huge_zip_directory_is_refused_before_it_is_read(problem_of, monkeypatch):
     data = zipped({f"tiny/{n:0100}": b"" for n in range(1000)})
 

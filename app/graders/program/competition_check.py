@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -115,7 +116,10 @@ def _score(
     file, key = (METRIC_FILE, "") if own else (TOML, "metric")
 
     def score(data: bytes) -> float:
-        return grade(data, competition, loaded.answers, None, loaded.scorer).score
+        scorer = loaded.scorer
+        if own and scorer.prepare is not None:  # anew for each file, as a grading does
+            scorer = replace(scorer, prepare=partial(scorer.prepare))
+        return grade(data, competition, loaded.answers, None, scorer).score
 
     try:
         plain = score(read_sample(version_dir))

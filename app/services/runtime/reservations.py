@@ -41,23 +41,26 @@ class WantedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A place in a run. Call `release` once the row is written, or if it never will be."""
+    """A place in a run. Call `release` once the row is written, or if it never will be.
+
+    The result of `released` is whether it was.
+    """
 
     idempotency_key: str | None = None
     stores: bool = True  # not: these bytes came before with the same key
-    released: Future[None] = field(default_factory=Future)
+    released: Future[bool] = field(default_factory=Future)
 
-    def release(self) -> None:
-        """Give the place back. May be called twice."""
+    def release(self, *, is_stored: bool = False) -> None:
+        """Give the place back, and the bytes too unless they are stored. May be called twice."""
         if not self.released.done():
-            self.released.set_result(None)
+            self.released.set_result(is_stored)
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
     """It depends on a submission whose row is being written. Ask again when `until` is done."""
 
-    until: Future[None]
+    until: Future[bool]
 
 
 Outcome = Reservation | Undecided | PodiumError
@@ -101,10 +104,11 @@ class Reservations:
         if not isinstance(found, Reservation) or not found.stores:
             return found
         try:
-            self.stored.add(database, wanted.run.id, wanted.blob.bytes)
+            give_back = self.stored.add(database, wanted.run.id, wanted.blob.bytes)
         except PodiumError as refusal:
             found.release()
             return refusal
+        found.released.add_done_callback(lambda end: None if end.result() else give_back())
         return found
 
     def _reserve(

@@ -77,13 +77,16 @@ def refuse_over_quota(
     def used(since: datetime | None) -> tuple[int, int]:
         """How many count since this time, those with a hidden outcome too, and how many of these.
 
-        In this order: what is settled between the queries counts twice rather than not at all.
+        Asked again if one was settled between the queries: it may have counted twice.
         """
-        counted = submission_counts.count_counted(
-            session, run.id, since=since, everything=everything
-        )
         hidden = len(received_without_outcome(session, run, now, step))
-        return counted + hidden + accepted, hidden
+        while True:
+            counted = submission_counts.count_counted(
+                session, run.id, since=since, everything=everything
+            )
+            before, hidden = hidden, len(received_without_outcome(session, run, now, step))
+            if hidden == before:
+                return counted + hidden + accepted, hidden
 
     if total is not None and most >= total and used(None)[0] >= total:
         raise QuotaExceeded(

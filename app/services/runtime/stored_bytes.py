@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cachetools import LRUCache
@@ -34,8 +35,8 @@ class StoredBytes:
         self._sums: LRUCache[str, _Sum] = LRUCache(KNOWN_RUNS)
         self._incoming: Counter[str] = Counter()
 
-    def add(self, database: Database, run_id: str, size: int) -> None:
-        """Count a submission that will be stored.
+    def add(self, database: Database, run_id: str, size: int) -> Callable[[], None]:
+        """Count a submission that will be stored. Returns what to call if it never is.
 
         Raises:
             QuotaExceeded: the run would have more bytes than PODIUM_RUN_STORED_MB.
@@ -44,6 +45,12 @@ class StoredBytes:
         with self._lock:
             self._require(run_id, known.total + size)
             known.total += size
+
+        def give_back() -> None:
+            with self._lock:
+                known.total -= size  # a sum that was read meanwhile is without them
+
+        return give_back
 
     def require(self, database: Database, run_id: str, size: int) -> None:
         """Check that a submission of this size could be stored.

@@ -8,6 +8,7 @@ rows to the insert batch.
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 from collections.abc import Callable, Sequence
@@ -154,7 +155,7 @@ class BatchReceiver:
             row = self._context.inserts.add(
                 new_submission(run, incoming.submission_id, incoming.blob, incoming.meta)
             )
-            row.add_done_callback(lambda _, place=reservation: place.release())  # type: ignore[misc]
+            row.add_done_callback(functools.partial(_release, reservation))
             _forward_result(row, future, caller, run)
         self._on_insert()
 
@@ -209,6 +210,11 @@ def open_batch_receiver(context: Context, on_insert: Callable[[], None]) -> Batc
     if context.settings.queues or not isinstance(context.blobs, DiskBlobs):
         return None
     return BatchReceiver(context, SmallFiles(context.blobs), on_insert)
+
+
+def _release(place: Reservation, row: Future[InsertedSubmission]) -> None:
+    is_stored = not row.cancelled() and row.exception() is None and row.result().created
+    place.release(is_stored=is_stored)
 
 
 def _forward_result(

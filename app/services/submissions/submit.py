@@ -153,12 +153,18 @@ async def store_bytes(
         StorageFull, StoreAway: the bytes cannot be stored.
     """
     reservation = await _reserve(context, run, announced, meta)
+    is_stored = True  # or may be, where this request is cancelled
     try:
         blob = await store_in_thread(announced.bytes, put) if reservation.stores else announced
         row = new_submission(run, submission_id, blob, meta)
-        return await asyncio.wrap_future(context.inserts.add(row))
+        received = await asyncio.wrap_future(context.inserts.add(row))
+        is_stored = received.created
+    except Exception:
+        is_stored = False
+        raise
     finally:
-        reservation.release()
+        reservation.release(is_stored=is_stored)
+    return received
 
 
 async def _reserve(
@@ -200,13 +206,13 @@ def _give_back(answer: Future[Outcome]) -> None:
 
 
 def verified_file(context: Context, submission: SubmissionRecord) -> Lease:
-    """The file of a submission, compared with its digest if it changed since it last was.
+    """The file of a submission for a client, compared with its digest if it changed since.
 
     Raises:
         DamagedFile: the store has lost or damaged it.
         StoreAway: the store cannot be reached.
     """
-    lease = context.blobs.lease(submission.sha256)
+    lease = context.blobs.lease(submission.sha256, is_shown=True)
     if context.blobs.is_local:  # a copy of a remote file was compared when it was leased
         context.verified.require(lease.path, submission.sha256)
     return lease

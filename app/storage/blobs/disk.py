@@ -101,7 +101,7 @@ class DiskBlobs:
                     self._copy(file, blob)
             sync_directory(blob_path.parent)
 
-    def lease(self, sha256: str) -> Lease:
+    def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
         """The blob's file itself, because blobs are never removed."""
         return Lease(self.path(sha256))
 

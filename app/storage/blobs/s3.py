@@ -16,7 +16,7 @@ from app.errors import DamagedFile, StoreAway
 from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.s3_connection import Patience, connect, require_usable
+from app.storage.blobs.s3_connection import NO_FILE, Patience, connect, require_usable
 from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
@@ -30,7 +30,7 @@ PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
 DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
 MD5 = re.compile("[0-9a-fA-F]{32}")
-CACHE_KIND = "blobs"  # the directory of blobs in the cache
+CACHE_KIND, SHOWN_KIND = "blobs", "downloads"  # the directories of blobs in the cache
 
 
 class S3Blobs:
@@ -87,8 +87,9 @@ class S3Blobs:
             else:  # also if it is there: it may be damaged, and must not count as old
                 self._put_parts(key, file)
 
-    def lease(self, sha256: str) -> Lease:
+    def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
         """The blob as a file of the cache."""
+        kind = SHOWN_KIND if is_shown else CACHE_KIND
 
         def make(target: Path) -> None:
             self.fetch(sha256, target)
@@ -96,7 +97,7 @@ class S3Blobs:
         def require(copy: Path) -> None:
             self._verified.require(copy, sha256)
 
-        return undamaged(self._cache, f"{CACHE_KIND}/{path_of(sha256)}", make, require)
+        return undamaged(self._cache, f"{kind}/{path_of(sha256)}", make, require)
 
     def fetch(self, sha256: str, target: Path) -> int:
         """Write the blob, verified, to the new file `target`."""
@@ -131,8 +132,11 @@ class S3Blobs:
         """Make a staged file a blob. A second call changes nothing."""
         key = str(path_of(blob.sha256))
         with self._patience.translated_errors():
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
+            except FileNotFoundError as error:  # an earlier call copied it and removed it there
+                if NO_FILE not in str(error):  # a page of what is in front of the store
+                    raise
             if self._size(key) != blob.bytes:
                 raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
             obstore.delete(self._store, f"{STAGED}/{name}")

@@ -49,8 +49,10 @@ class BlobStore(Protocol):
     def put_file(self, file: Path, blob: Blob) -> None:
         """Store a synced file of this machine whose digest is known."""
 
-    def lease(self, sha256: str) -> Lease:
+    def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
         """The blob as a file on this machine, for as long as the lease is open.
+
+        With `is_shown` it is for a client, who must not notice whether it is here for a grading.
 
         Raises:
             DamagedFile: the store has lost or damaged it.

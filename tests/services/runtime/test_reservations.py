@@ -120,6 +120,20 @@ def test_a_refusal_for_bytes_gives_its_place_back(here: World, reservations: Res
     assert kinds(reserve(reservations, here, run)) == [Reservation]
 
 
+def test_bytes_that_were_not_stored_count_no_more(here: World, reservations: Reservations) -> None:
+    """A client tries again while the store is away, and had 429 with a day to wait after some."""
+    for _ in range(3):
+        (place,) = reserve(reservations, here, here.run, size=MEGABYTE)
+        assert isinstance(place, Reservation)
+        place.release()
+        place.release()  # once
+
+    (stored,) = reserve(reservations, here, here.run, size=MEGABYTE)
+    assert isinstance(stored, Reservation)
+    stored.release(is_stored=True)
+    assert kinds(reserve(reservations, here, here.run, size=1)) == [QuotaExceeded]
+
+
 def test_places_of_a_group_that_the_database_fails_are_given_back(
     here: World, reservations: Reservations
 ) -> None:

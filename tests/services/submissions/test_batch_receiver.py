@@ -8,11 +8,12 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.domain.states import Role
-from app.errors import StorageFull
+from app.errors import QuotaExceeded, StorageFull
 from app.services.auth import new_key
 from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context
@@ -28,6 +29,7 @@ from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 from app.storage.queries import keys, submissions
+from app.units import MEGABYTE
 from tests.storage.make import add_run
 from tests.system_limits import largest_file
 
@@ -86,6 +88,27 @@ def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
     assert isinstance(failures[1], IsADirectoryError)
     assert failures[0] is failures[2] is failures[3] is None
     assert unreadable.read_bytes() == sent[2].data
+
+
+def test_a_file_that_cannot_be_stored_uses_up_no_bytes_of_its_run(
+    context: Context, run: RunRecord
+) -> None:
+    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
+    context.database.write(lambda session: keys.add_key(session, record))
+    assert isinstance(context.blobs, DiskBlobs)
+    one = incoming(run, key, 1)
+    context.blobs.path(one.blob.sha256).mkdir()
+    most = context.settings.run_stored_mb * MEGABYTE
+    one = replace(one, blob=Blob(one.blob.sha256, most))
+
+    failures = [receive_together(context, [one])[0] for _ in range(2)]
+    context.blobs.path(one.blob.sha256).rmdir()
+    last = receive_together(context, [one])[0]
+
+    assert [type(failure) for failure in failures] == [IsADirectoryError] * 2
+    assert last is None
+    with pytest.raises(QuotaExceeded):
+        context.reservations.stored.require(context.database, run.id, 1)
 
 
 def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(

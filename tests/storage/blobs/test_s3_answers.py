@@ -13,6 +13,7 @@ import pytest
 from app.errors import DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.s3 import S3Blobs
+from app.storage.blobs.store import Blob
 
 PAGE = b"<html>Down for maintenance</html>"
 NO_FILE = b"<Error><Code>NoSuchKey</Code></Error>"
@@ -39,7 +40,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(gate.body)
 
-    do_PUT = do_GET  # noqa: N815 (the name that the server looks for)
+    do_PUT = do_HEAD = do_GET  # noqa: N815 (the names that the server looks for)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -93,3 +94,14 @@ def test_a_page_in_answer_to_a_file_that_is_sent_is_a_store_that_is_away(
     for gate.status in (200, 404):
         with pytest.raises(StoreAway):
             store.put(b"right")
+
+
+@pytest.mark.parametrize(("body", "failure"), [(PAGE, StoreAway), (NO_FILE, DamagedFile)])
+def test_an_uploaded_file_is_lost_only_if_the_store_itself_says_so(
+    gate: Gate, store: S3Blobs, body: bytes, failure: type[Exception]
+) -> None:
+    """Else an agent that submits by Kaggle's client meanwhile has 500, and the log a lost file."""
+    gate.status, gate.body = 404, body
+
+    with pytest.raises(failure):
+        store.promote("a" * 32, Blob(hashlib.sha256(b"right").hexdigest(), 5))

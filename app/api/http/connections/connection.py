@@ -17,7 +17,7 @@ from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
-HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
+HEADER_OVERHEAD = 160  # counted for each header: the memory of two objects, a pair and its place
 MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
 # The parser takes others too: of HTTP/0.9 the first line may end at a line feed in the address, and
 # what a proxy in front took for the rest of the address is a header then.

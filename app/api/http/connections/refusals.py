@@ -82,7 +82,8 @@ def head_too_large(most: int) -> Refusal:
     """The refusal of a head beyond `most` bytes, or of what follows the bytes of a body."""
     return Refusal(
         HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-        f"The request line and headers, or the trailers, are larger than {most // 1024} KiB.",
+        f"The request line and headers, or the trailers, are larger than {most // 1024} KiB, or "
+        "they are more than about 400.",
     )
 
 
