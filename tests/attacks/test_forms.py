@@ -13,6 +13,7 @@ import pytest
 
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
+from tests.graders.conftest import wait_until
 from tests.server import PodiumServer
 
 # Decoding is quadratic: the first character has a code beyond all others.
@@ -164,7 +165,8 @@ def test_forms_that_are_made_wrongly_are_told_to_their_clients_alone(
     answer = run.client.post(f"/v1/runs/{run.id}/validate", content=b"--a--", headers=headers)
 
     assert answer.status_code == 400
-    assert answer.headers["X-Request-Id"] in server.log.read_text()
+    # The line of a request is written after its answer is sent.
+    wait_until(lambda: answer.headers["X-Request-Id"] in server.log.read_text())
     assert "python_multipart" not in server.log.read_text()
 
 

@@ -17,7 +17,8 @@ from app.services.imports.grading_reports import ImportedReports, ReportSource
 from app.services.results import exported_report
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
-Seed = Annotated[
+ImportedSeed = Annotated[int, Query(ge=0, le=LARGEST_SEED, description="the seed of these results")]
+Seed = Annotated[  # of a run, which may have a negative one
     int, Query(ge=LEAST_SEED, le=LARGEST_SEED, description="the seed of these results")
 ]
 BODY: dict[str, Any] = {
@@ -44,7 +45,7 @@ async def import_report(
     response: Response,
     context: Ctx,
     name: ExperimentPath,
-    seed: Seed = 0,
+    seed: ImportedSeed = 0,
     repeats: Annotated[
         Literal["refuse", "seeds"],
         Query(description="a repeated competition: refuse the report, or use the next seed"),

@@ -17,7 +17,8 @@ from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
-HEADER_OVERHEAD = 160  # counted for each header: the memory of two objects, a pair and its place
+HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
+MAX_HEADERS = 400  # and trailers: each takes some 160 bytes of memory beyond its own
 MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
 # The parser takes others too: of HTTP/0.9 the first line may end at a line feed in the address, and
 # what a proxy in front took for the rest of the address is a header then.
@@ -35,7 +36,7 @@ class BoundedConnection(SingleRequestConnection):
         self.since = time.monotonic()  # when the phase began; of a body: when bytes last came
         self.address = ""
         self._head_bytes = 0
-        self._counted = 0
+        self._counted = self._headers = 0
         self._beside_body = 0  # bytes of chunks and trailers since the last byte of the body
         self._refusal: Refusal | None = None
 
@@ -74,7 +75,7 @@ class BoundedConnection(SingleRequestConnection):
     def on_message_begin(self) -> None:
         """Begin to count the bytes of a head."""
         super().on_message_begin()
-        self._counted = 0
+        self._counted = self._headers = 0
         if self.phase is not Phase.HEAD:  # a pipelined request
             self._enter(Phase.HEAD)
         if len(self.pipeline) >= MAX_PIPELINED:
@@ -87,6 +88,7 @@ class BoundedConnection(SingleRequestConnection):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header. Trailers are counted too, and left out: nothing here reads them."""
+        self._headers += 1
         self._count(len(name) + len(value) + HEADER_OVERHEAD)
         if self.phase is Phase.HEAD:
             super().on_header(name, value)
@@ -201,7 +203,7 @@ class BoundedConnection(SingleRequestConnection):
 
     def _count(self, size: int) -> None:
         self._counted += size
-        if self._counted > MAX_HEAD_BYTES:
+        if self._counted > MAX_HEAD_BYTES or self._headers > MAX_HEADERS:
             self._stop(refusals.head_too_large(MAX_HEAD_BYTES))
 
     def _stop(self, refusal: Refusal) -> None:

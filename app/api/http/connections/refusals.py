@@ -83,7 +83,7 @@ def head_too_large(most: int) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
         f"The request line and headers, or the trailers, are larger than {most // 1024} KiB, or "
-        "they are more than about 400.",
+        "there are more than 400 headers.",
     )
 
 
