@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -64,18 +65,22 @@ def print_json(document: Any) -> None:
 
 
 @contextlib.contextmanager
-def json_at_the_end(
-    done: Sequence[Any], document: Callable[[], Any], *, as_json: bool
-) -> Iterator[None]:
-    """Print a document when all is done, and when an error or Ctrl-C comes after a part of it."""
+def told_at_the_end(done: Sequence[Any], tell: Callable[[], None]) -> Iterator[None]:
+    """Tell what was done, also when an error or Ctrl-C comes after a part of it."""
     try:
         yield
     except BaseException:
-        if as_json and done:
-            print_json(document())
+        if done:
+            tell()
         raise
-    if as_json:
-        print_json(document())
+    tell()
+
+
+def json_at_the_end(
+    done: Sequence[Any], document: Callable[[], Any], *, as_json: bool
+) -> AbstractContextManager[None]:
+    """Print a document of what was done, also after a part of it."""
+    return told_at_the_end(done, lambda: print_json(document()) if as_json else None)
 
 
 @contextlib.contextmanager
