@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -62,6 +64,15 @@ def print_note(text: str) -> None:
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     typer.echo(json_text(document))
+
+
+def import_command(folder: Path) -> str:
+    """The command that imports a folder, as a shell takes it.
+
+    >>> import_command(Path("my tables/prices"))
+    "podium import folder 'my tables/prices'"
+    """
+    return shlex.join(["podium", "import", "folder", str(folder)])
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from app.cli.output import json_at_the_end, one_of, out
+from app.cli.output import import_command, json_at_the_end, one_of, out
 from app.cli.progress import file_progress
 from app.read_settings import read_settings
 from app.services.competitions.check_competition import folders_in
@@ -56,7 +56,7 @@ def prepare_folders(
 
 def print_prepared(made: Prepared) -> None:
     """Print where a prepared folder is, and what its self-test says."""
-    line = f"{made.folder.name}: prepared. To import it: podium import folder {made.folder}"
+    line = f"{made.folder.name}: prepared. To import it: {import_command(made.folder)}"
     out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
