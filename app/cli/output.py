@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
+
+from app.errors import PodiumError, StorageFull, Unavailable
 
 # What steers a terminal: control characters, marks that turn the direction of a text or show
 # nothing, and halves of characters. Lines and tabs are text.
@@ -58,6 +64,51 @@ def print_note(text: str) -> None:
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     typer.echo(json_text(document))
+
+
+def import_command(folder: Path) -> str:
+    """The command that imports a folder, as a shell takes it.
+
+    >>> import_command(Path("my tables/prices"))
+    "podium import folder 'my tables/prices'"
+    """
+    return shlex.join(["podium", "import", "folder", str(folder)])
+
+
+@contextlib.contextmanager
+def told_at_the_end(done: Sequence[Any], tell: Callable[[], None]) -> Iterator[None]:
+    """Tell what was done, also when an error or Ctrl-C comes after a part of it."""
+    try:
+        yield
+    except BaseException:
+        if done:
+            tell()
+        raise
+    tell()
+
+
+def json_at_the_end(
+    done: Sequence[Any], document: Callable[[], Any], *, as_json: bool
+) -> AbstractContextManager[None]:
+    """Print a document of what was done, also after a part of it."""
+    return told_at_the_end(done, lambda: print_json(document()) if as_json else None)
+
+
+@contextlib.contextmanager
+def one_of(count: int, name: str, what: str, failed: list[str]) -> Iterator[None]:
+    """Print the error of one of several, and add its name to `failed`, so that the others go on.
+
+    Errors that the others would have too are raised, as a full disk, and the error of a single one.
+    """
+    try:
+        yield
+    except (StorageFull, Unavailable):
+        raise
+    except PodiumError as error:
+        if count == 1:
+            raise
+        failed.append(name)
+        err.print(f"{name}: {what}: {error.detail}", markup=False, highlight=False, soft_wrap=True)
 
 
 def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], object]) -> None:

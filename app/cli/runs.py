@@ -14,7 +14,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_new_key, print_note
+from app.cli.output import print_json, print_new_key, print_note, told_at_the_end
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
@@ -130,25 +130,30 @@ def close(
     as_json: AsJson = False,
 ) -> None:
     """Close all open runs of an experiment. A run without a submission counts as 'none made'."""
-    if there := remote(url, key):
-        with there:
-            query = {"experiment": experiment, "state": "open", "archived": True}
-            closed = []
-            for one in list(there.items("/v1/runs", **query)):
-                body: Document = {"state": "closed"}
-                if failure is not None and not one["submissions"]:
-                    body["failure"] = failure.value
-                there.patch(f"/v1/runs/{one['id']}", body)
-                closed.append(one["id"])
-    else:
-        from app.services.experiments import runs
+    closed: list[str] = []
 
-        with podium() as context:
-            closed = runs.close_all(context, experiment, failure)
-    if as_json:
-        print_json({"closed": closed})
-    else:
-        typer.echo("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
+    def tell() -> None:
+        if as_json:
+            print_json({"closed": closed})
+        else:
+            typer.echo("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
+
+    with told_at_the_end(closed, tell):
+        if there := remote(url, key):
+            with there:
+                there.get(path_to("experiments", experiment))  # else a name with a typo has no runs
+                query = {"experiment": experiment, "state": "open", "archived": True}
+                for one in list(there.items("/v1/runs", **query)):
+                    body: Document = {"state": "closed"}
+                    if failure is not None and not one["submissions"]:
+                        body["failure"] = failure.value
+                    there.patch(f"/v1/runs/{one['id']}", body)
+                    closed.append(one["id"])
+        else:
+            from app.services.experiments import runs
+
+            with podium() as context:
+                closed += runs.close_all(context, experiment, failure)
 
 
 @app.command("new-key")

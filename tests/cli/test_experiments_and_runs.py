@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import httpx
 import pyarrow.parquet
 import pytest
 
@@ -166,11 +167,13 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
 
     suite = podium("runs", "create", "--experiment", "none", "--suite", "mine")
     no_suite = podium("runs", "create", "--experiment", "none", "--suite", "mle/bench")
+    not_closed = podium("runs", "close", "--experiment", "none")
 
-    for done in (no_experiment, unknown, suite, no_suite):
+    for done in (no_experiment, unknown, suite, no_suite, not_closed):
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
     assert "podium experiments create" in no_experiment.stderr
+    assert "There is no experiment 'none'" in not_closed.stderr
     assert "There is no competition nowhere" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
     assert "There is no suite 'mle/bench'" in no_suite.stderr
@@ -271,6 +274,67 @@ def other_service() -> Iterator[str]:
         yield f"http://127.0.0.1:{service.server_port}"
         service.shutdown()
         thread.join()
+
+
+class AwayAfterTwo(BaseHTTPRequestHandler):
+    """A proxy whose server is away after two changes."""
+
+    server_url = ""
+    changes = 0
+
+    def do_GET(self) -> None:
+        type(self).changes += self.command == "PATCH"
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, answer = 502, b"away"
+        if self.changes <= 2:
+            kept = ("Authorization", "Content-Type")
+            headers = {one: self.headers[one] for one in kept if one in self.headers}
+            url = self.server_url + self.path
+            got = httpx.request(self.command, url, content=body, headers=headers)
+            status, answer = got.status_code, got.content
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json" if status == 200 else "text/html")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_PATCH = do_GET  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("form", "told"), [((), "2 runs closed\n"), (("--json",), '"closed"')], ids=["text", "json"]
+)
+def test_runs_that_were_closed_before_an_error_are_told(
+    server: PodiumServer, tmp_path: Path, form: tuple[str, ...], told: str
+) -> None:
+    class Proxy(AwayAfterTwo):
+        server_url = server.url
+
+    name = f"half-closed-{len(form)}"
+    with server.client() as admin:
+        admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+        for seed in range(3):
+            body = {"experiment": name, "competition": "tiny", "seed": seed}
+            assert admin.post("/v1/runs", json=body).status_code == 201
+        with ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+            threading.Thread(target=proxy.serve_forever, daemon=True).start()
+            done = run_podium(
+                ["runs", "close", "--experiment", name, *form,
+                 "--url", f"http://127.0.0.1:{proxy.server_port}", "--key", server.key],
+                cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+            )  # fmt: skip
+            proxy.shutdown()
+        closed = admin.get(f"/v1/runs?experiment={name}&state=closed").json()["items"]
+
+    assert done.returncode == 1
+    assert "it answered 502" in done.stderr
+    assert told in done.stdout
+    assert len(closed) == 2
+    if form:
+        assert sorted(json.loads(done.stdout)["closed"]) == sorted(one["id"] for one in closed)
 
 
 def test_a_redirection_is_named(other_service: str) -> None:

@@ -108,6 +108,11 @@ def test_an_import_that_finds_no_room_is_told_and_leaves_no_version(tmp_path: Pa
         assert listed.returncode == 0, listed.stderr
         assert "large" not in listed.stdout
 
+        small = write_competition(tmp_path / "small")
+        done = podium(made, "import", "folder", small, folder, small, "--json")
+        assert_told(done, "No space left on device")
+        assert [one["slug"] for one in json.loads(done.stdout)] == ["small"]
+
 
 def test_a_first_start_that_finds_no_room_is_told_in_a_sentence(tmp_path: Path) -> None:
     folders = tmp_path / "folders"

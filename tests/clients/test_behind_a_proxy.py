@@ -37,6 +37,7 @@ print(json.dumps(send.podium("/v1/x")))
 CLIENTS = {
     MLE_BENCH: "clients/podium-mlebench", VERIFIER: "app/cli/harbor", AIDE: "examples/aide",
 }  # fmt: skip
+PATHS = ":".join(str(ROOT / one) for one in CLIENTS.values())
 REPORT = dict.fromkeys(KEYS, False)
 
 
@@ -73,7 +74,7 @@ def proxy(*answers: tuple[int, dict[str, str], bytes]) -> Iterator[tuple[str, li
 
 def call(code: str, address: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, address], env={"PYTHONPATH": str(ROOT / CLIENTS[code])},
+        [sys.executable, "-c", code, address], env={"PYTHONPATH": PATHS},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
 
@@ -88,6 +89,15 @@ def test_a_refusal_that_names_no_pause_is_tried_again_after_one(named: str, code
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == REPORT
     assert asked[1] - asked[0] > 0.4
+
+
+def test_mle_benchs_client_tries_again_after_a_grade_that_took_longer_than_it_waits() -> None:
+    late = 503, {"X-Seconds": "1.2"}, b""
+    with proxy(late, (200, {}, json.dumps(REPORT).encode())) as (address, _):
+        done = call(MLE_BENCH.replace("20.0", "1.1"), address)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == REPORT
 
 
 @pytest.mark.parametrize("text", [b"<html>Log in</html>", b"\xff", b"[]", b"{}"])

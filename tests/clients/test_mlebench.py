@@ -211,6 +211,31 @@ def test_a_list_of_files_gives_a_grading_report(harness, podium, tiny, file, tmp
 
 
 @pytest.mark.parametrize(
+    ("line", "place", "words"),
+    [
+        ('{"competition_id": "x"}', "out", "document 2 has no submission_path"),
+        ("[1]", "out", "document 2 has no competition_id"),
+        ("", "all.jsonl", "all.jsonl"),
+    ],
+)
+def test_a_list_or_place_that_cannot_be_used_is_told_before_a_file_is_graded(  # type: ignore[no-untyped-def]
+    harness, podium, experiment, tiny, file, tmp_path, line, place, words
+):
+    first = json.dumps({"competition_id": tiny.name, "submission_path": str(file)})
+    (tmp_path / "all.jsonl").write_text(f"{first}\n{line}\n")
+
+    done = harness.run(
+        "mlebench", "grade", "--submission", str(tmp_path / "all.jsonl"), "--output-dir",
+        str(tmp_path / place),
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("mlebench: ")
+    assert words in done.stderr
+    assert podium.admin.get(f"/v1/runs?experiment={experiment}").json()["items"] == []
+
+
+@pytest.mark.parametrize(
     ("variables", "words"),
     [
         ({"PODIUM_KEY": "pod_harness_wrong"}, "answered 401"),

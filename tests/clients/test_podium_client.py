@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import doctest
+import hashlib
+import json
 import sys
 import threading
 import time
@@ -161,6 +163,32 @@ def test_retry_after_and_a_server_that_comes_back(server_away: ServerAway) -> No
 
     assert report["score"] == pytest.approx(0.12)
     assert server_away.server.stop() == 0
+
+
+@pytest.mark.parametrize("waits", [True, False], ids=["sync", "async"])
+def test_a_long_transfer_that_breaks_off_late_goes_on(tmp_path: Path, waits: bool) -> None:
+    from podium_client import AsyncPodium, Podium
+
+    whole = bytes(range(15))
+    listed = {"files": [{"name": "x", "sha256": hashlib.sha256(whole).hexdigest()}]}
+    document = 200, {}, json.dumps(listed).encode()
+    slow = {"X-Seconds": "0.4"}
+
+    async def download(url: str) -> Path:
+        async with AsyncPodium(url, "pod_x", wait=0.6) as client:
+            return await client.download("a", "x", tmp_path / "x")
+
+    with proxy(
+        (503, slow, b""), document, (200, {"Content-Length": "15", **slow}, whole[:5]),
+        (206, {"Content-Length": "10", **slow}, whole[5:10]), (206, {}, whole[10:]),
+    ) as (address, _):  # fmt: skip
+        if waits:
+            with Podium(address, "pod_x", wait=0.6) as client:
+                client.download("a", "x", tmp_path / "x")
+        else:
+            asyncio.run(download(address))
+
+    assert (tmp_path / "x").read_bytes() == whole
 
 
 def test_a_wait_that_podium_names_is_kept() -> None:

@@ -196,6 +196,22 @@ def test_without_a_folder_a_draft_says_what_is_left_to_do(importer, served):
     assert "submission.columns.target" in checked.stderr
 
 
+def test_a_failed_import_stops_none_of_the_others(podium, importer, served):
+    other = podium.folder()
+    assert podium.send_folder(other).status_code == 201
+    (importer.prepared_folder(served.name) / "prepare.py").write_text("x = 1 / 0\n")
+
+    ran = importer.bring(served.name, other.name, "--json")
+    told = json.loads(ran.stdout)
+
+    assert ran.returncode == 1
+    assert f"{served.name}: not imported: " in ran.stderr
+    assert "ZeroDivisionError" in ran.stderr
+    assert [one["slug"] for one in told["readiness"]] == [served.name, other.name]
+    assert [(one["slug"], one["status"]) for one in told["imported"]] == [(other.name, "draft")]
+    assert len(told["imported"][0]["todo"]) == 4
+
+
 def test_readiness_is_told_before_anything_is_downloaded(importer, served):
     ran = importer.bring(served.name, "no-such-competition")
     only = importer.bring(served.name, "--check-only")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_a_restored_backup_is_found_out(tmp_path: Path) -> None:
 
 
 def test_a_saved_receipt_is_checked_without_a_network(tmp_path: Path) -> None:
-    data, saved = tmp_path / "data", tmp_path / "saved"
+    data, saved = tmp_path / "data", tmp_path / "saved here"
     server = PodiumServer(data, "").start()
     with contextlib.ExitStack() as clients:
         podium = Podium(server, tmp_path / "folders", clients)
@@ -91,6 +92,8 @@ def test_a_saved_receipt_is_checked_without_a_network(tmp_path: Path) -> None:
         where = ["--url", server.url, "--key", server.key]
         made = command("receipts", "save", receipt["id"], saved, *where)
         assert made.returncode == 0, made.stderr
+        told = command(*shlex.split(made.stdout)[1:])
+        assert told.returncode == 0, told.stderr
         listed = command("receipts", "list", run.document["experiment"], *where)
         assert receipt["id"] in listed.stdout
         issued = command("receipts", "issue", run.document["experiment"], *where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.cli.output import print_json, print_line, print_note
+from app.cli.output import import_command, print_json, print_line, print_note
 from app.services.competitions.new_competition import Made, NewCompetitionChoices
 
 
@@ -24,9 +24,7 @@ def print_made(
     for problem in problems:
         print_note(f"{problem['file']}: {problem['message']}")
     if not problems and not as_json:
-        print_line(
-            f"Read description.md and competition.toml, then: podium import folder {made.folder}"
-        )
+        print_line(f"Read description.md and competition.toml, then: {import_command(made.folder)}")
 
 
 def _document(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.cli.output import out, print_json
+import typer
+
+from app.cli.output import import_command, json_at_the_end, one_of, out
 from app.cli.progress import file_progress
 from app.read_settings import read_settings
 from app.services.competitions.check_competition import folders_in
@@ -20,35 +22,41 @@ def prepare_folders(
     grading_only: bool,
     as_json: bool,
 ) -> None:
-    """Prepare these competitions from `raw`, or from what a benchmark has `prepared`."""
+    """Prepare these competitions from `raw`, or from what a benchmark has `prepared`.
+
+    One that cannot be prepared stops none of the others; the status is 1 then.
+    """
     settings = read_settings()
     folders = folders_in(settings.competitions_dir, list(dict.fromkeys(slugs)))
     done: list[Prepared] = []
-    with local_graders(settings) as graders:
+    failed: list[str] = []
+    printed = json_at_the_end(done, lambda: [document(one) for one in done], as_json=as_json)
+    with printed, local_graders(settings) as graders:
         for folder in folders:
-            with file_progress(folder.name) as progress:
-                if prepared is not None:
-                    made = prepare_from(
-                        folder, prepared, settings.data_dir, graders, grading_only=grading_only,
-                        progress=progress,
-                    )  # fmt: skip
-                else:
-                    assert raw is not None  # noqa: S101 (checked above)
-                    files = Raw(raw_files(raw, folder.name, alone=len(folders) == 1))
-                    made = prepare(
-                        folder, files, settings.data_dir, graders, grading_only=grading_only,
-                        progress=progress,
-                    )  # fmt: skip
-            done.append(made)
-            if not as_json:
-                print_prepared(made)
-    if as_json:
-        print_json([document(one) for one in done])
+            with one_of(len(folders), folder.name, "not prepared", failed):
+                with file_progress(folder.name) as progress:
+                    if prepared is not None:
+                        made = prepare_from(
+                            folder, prepared, settings.data_dir, graders,
+                            grading_only=grading_only, progress=progress,
+                        )  # fmt: skip
+                    else:
+                        assert raw is not None  # noqa: S101 (checked above)
+                        files = Raw(raw_files(raw, folder.name, alone=len(folders) == 1))
+                        made = prepare(
+                            folder, files, settings.data_dir, graders,
+                            grading_only=grading_only, progress=progress,
+                        )  # fmt: skip
+                done.append(made)
+                if not as_json:
+                    print_prepared(made)
+    if failed:
+        raise typer.Exit(1)
 
 
 def print_prepared(made: Prepared) -> None:
     """Print where a prepared folder is, and what its self-test says."""
-    line = f"{made.folder.name}: prepared. To import it: podium import folder {made.folder}"
+    line = f"{made.folder.name}: prepared. To import it: {import_command(made.folder)}"
     out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

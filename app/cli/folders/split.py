@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import AsJson
-from app.cli.output import out, print_json
+from app.cli.output import import_command, out, print_json
 
 
 def split(
@@ -37,6 +37,6 @@ def split(
     rows = ", ".join(f"{count} {usage}" for usage, count in made.rows.items())
     out.print(f"{folder.name}: {rows}, seed {seed}", markup=False, highlight=False)
     out.print(
-        f"To import it as a new version: podium import folder {made.folder}",
+        f"To import it as a new version: {import_command(made.folder)}",
         markup=False, highlight=False, soft_wrap=True,
     )  # fmt: skip

@@ -10,8 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson, all_regular
-from app.cli.output import err, out, print_json
-from app.errors import Conflict, Invalid
+from app.cli.output import err, json_at_the_end, one_of, out
 
 if TYPE_CHECKING:
     from app.services.competitions.import_folder import Imported
@@ -47,28 +46,17 @@ def _import_all(
 ) -> None:
     from app.cli.progress import file_progress
 
-    done = []
-    has_failed = False
-    with podium(creates=True) as context:
+    done: list[Imported] = []
+    failed: list[str] = []
+    printed = json_at_the_end(done, lambda: [_document(one) for one in done], as_json=as_json)
+    with printed, podium(creates=True) as context:
         for path in paths:
-            try:
+            with one_of(len(paths), path.name, "not imported", failed):
                 with file_progress(path.name, _bytes(path)) as progress:
                     done.append(run(context, path.resolve(), progress))
-            except (Invalid, Conflict) as error:
-                if len(paths) == 1:
-                    raise
-                has_failed = True  # one with mistakes stops none of the others
-                text = f"{path.name}: not imported: {error.detail}"
-                err.print(text, markup=False, highlight=False, soft_wrap=True)
-                continue
-            if not as_json:
-                _print_result(done[-1])
-    if as_json:
-        print_json(
-            [{"slug": i.version.slug, "version": i.version.number, "created": i.created,
-              "status": i.version.status.value, "lint": i.version.lint} for i in done]
-        )  # fmt: skip
-    if has_failed:
+                if not as_json:
+                    _print_result(done[-1])
+    if failed:
         raise typer.Exit(1)
 
 
@@ -80,6 +68,14 @@ def _bytes(path: Path) -> int | None:
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     except (OSError, RecursionError):  # thousands of folders in one another: the import says so
         return None
+
+
+def _document(imported: Imported) -> dict[str, object]:
+    version = imported.version
+    return {
+        "slug": version.slug, "version": version.number, "created": imported.created,
+        "status": version.status.value, "lint": version.lint,
+    }  # fmt: skip
 
 
 def _print_result(imported: Imported) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from app.cli.context import podium
-from app.cli.output import err, out, print_json, print_note
+from app.cli.output import err, json_at_the_end, one_of, out, print_note
 from app.cli.progress import file_progress
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
@@ -42,30 +42,36 @@ def connect(source: str, key_file: Path | None) -> None:
 
 
 def import_competitions(slugs: list[str], *, check_only: bool, as_json: bool) -> None:
-    """Import all of them, or say why not; end with status 1 if one is not ready."""
-    with podium(creates=True) as context:
+    """Import all of them, or say why not; end with status 1 if one is not ready, or failed."""
+    found: list[ImportReadiness] = []
+    done: list[KaggleImport] = []
+    failed: list[str] = []
+    printed = json_at_the_end(
+        found,
+        lambda: {
+            "readiness": [asdict(one) for one in found],
+            "imported": [_document(one) for one in done],
+        },
+        as_json=as_json,
+    )
+    with printed, podium(creates=True) as context:
         connection = KaggleSource(print_note)
-        found = [readiness(context, connection, slug) for slug in slugs]
-        for one in found:
-            _report(one)
-        imported_ones: list[KaggleImport] = []
+        for slug in slugs:
+            found.append(readiness(context, connection, slug))
+            _report(found[-1])
         if any(one.obstacles for one in found):
             err.print("Nothing was downloaded.")
+            failed = [one.slug for one in found if one.obstacles]
         elif not check_only:
             for about in (one.about for one in found if one.about):
-                with file_progress(about.slug) as progress:
-                    imported_ones.append(
-                        import_from_kaggle(context, connection, about, print_note, progress)
-                    )
-    if as_json:
-        print_json(
-            {"readiness": [asdict(one) for one in found],
-             "imported": [_document(one) for one in imported_ones]}
-        )  # fmt: skip
-    else:
-        for done in imported_ones:
-            _print(done)
-    if any(one.obstacles for one in found):
+                with one_of(len(slugs), about.slug, "not imported", failed):
+                    with file_progress(about.slug) as progress:
+                        done.append(
+                            import_from_kaggle(context, connection, about, print_note, progress)
+                        )
+                    if not as_json:
+                        _print(done[-1])
+    if failed:
         raise typer.Exit(1)
 
 

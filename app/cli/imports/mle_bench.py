@@ -9,7 +9,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson
-from app.cli.output import err, out, print_json
+from app.cli.output import err, json_at_the_end, out
 
 if TYPE_CHECKING:
     from app.importers.mle_bench import Sources
@@ -98,16 +98,17 @@ def _import(sources: Sources, slugs: list[str], suite: str, as_json: bool) -> No
     from app.services.competitions.import_mle_bench import choose, import_prepared
 
     done: list[ImportOutcome] = []
-    with podium(creates=True) as context:
+    printed = json_at_the_end(
+        done, lambda: [_document(outcome) for outcome in done], as_json=as_json
+    )
+    with printed, podium(creates=True) as context:
         wanted = choose(context, sources, slugs, suite)
         for slug in wanted:
             with file_progress(slug) as progress:
                 done += import_prepared(context, sources, [slug], progress)
             if not as_json:
                 _print_result(done[-1])
-    if as_json:
-        print_json([_document(outcome) for outcome in done])
-    else:
+    if not as_json:
         counts = {state: sum(o.state == state for o in done) for state in _STATES}
         out.print(", ".join(f"{count} {_STATES[state]}" for state, count in counts.items()))
     if any(outcome.state == "wrong" or (slugs and outcome.state == "skipped") for outcome in done):

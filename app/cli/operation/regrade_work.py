@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.cli.context import podium
@@ -10,7 +10,7 @@ from app.cli.operation.grading_work import grade_or_wait
 from app.cli.progress import step_progress
 from app.domain.states import RegradeState
 from app.errors import Conflict
-from app.reports.regrades import regrade_details
+from app.reports.regrades import regrade_details, regrade_document
 from app.services.regrades import show
 from app.services.regrades.apply import apply
 from app.services.regrades.start import cancel, start
@@ -55,7 +55,9 @@ def regrade_now(wanted: RegradeRequest, reason: str | None) -> Regraded:
         elif is_new and (wanted.dry_run or wanted.verify):
             why = "verified" if wanted.verify else "dry run"
             cancel(context, regrade_id, reason=why, by=None)
-    return made
+        # What it changes was counted before it was applied; what became of it is told as it is now.
+        now = regrade_document(show.find(context, regrade_id))
+    return replace(made, document=made.document | now)
 
 
 def _started(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,10 +107,12 @@ def save(
             (folder / name).write_bytes(text.encode())
     except OSError as error:
         raise Conflict(f"{folder} cannot be written: {error.strerror}.") from None
-    typer.echo(
-        f"podium verify {folder}/receipt.json --allowed-signers {folder}/allowed_signers "
-        f"--revoked {folder}/revoked_keys --log {folder}/inclusion.json"
-    )
+    words = [
+        "podium", "verify", f"{folder}/receipt.json",
+        "--allowed-signers", f"{folder}/allowed_signers",
+        "--revoked", f"{folder}/revoked_keys", "--log", f"{folder}/inclusion.json",
+    ]  # fmt: skip
+    typer.echo(shlex.join(words))
 
 
 def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -> Document:

@@ -70,9 +70,8 @@ class AsyncPodium:
         path = Path(target)
         partial = r.partial_of(path)
         expected = r.digest_of(await self.competition(slug), name)
-        found = await self._retried(
-            lambda: self._receive(r.file_path(slug, name), partial, progress)
-        )
+        place, retry = r.file_path(slug, name), r.Retry(self._wait)
+        found = await self._retried(lambda: self._receive(place, partial, progress, retry), retry)
         r.finish_download(found, partial, path, expected)
         return path
 
@@ -180,20 +179,27 @@ class AsyncPodium:
             )
         return r.Answer(response.status_code, response.text, response.headers)
 
-    async def _receive(self, path: str, partial: Path, progress: Progress | None) -> r.Answer:
-        async with self._client.stream("GET", path, headers=r.range_after(partial)) as response:
+    async def _receive(
+        self, path: str, partial: Path, progress: Progress | None, retry: r.Retry
+    ) -> r.Answer:
+        have = r.size_of(partial)
+        async with self._client.stream("GET", path, headers=r.range_after(have)) as response:
             if not response.is_success:
                 await response.aread()
                 return r.Answer(response.status_code, response.text, response.headers)
             with partial.open("ab" if response.status_code == r.PARTIAL else "wb") as target:
-                async for chunk in response.aiter_bytes(r.CHUNK):
+                async for chunk in response.aiter_bytes():
                     target.write(chunk)
+                    if target.tell() > have:
+                        retry.begin()
                     if progress is not None:
                         progress(target.tell())
         return r.Answer(response.status_code, "", response.headers)
 
-    async def _retried(self, send: Callable[[], Awaitable[r.Answer]]) -> r.Answer:
-        retry = r.Retry(self._wait)
+    async def _retried(
+        self, send: Callable[[], Awaitable[r.Answer]], retry: r.Retry | None = None
+    ) -> r.Answer:
+        retry = retry or r.Retry(self._wait)
         while True:
             try:
                 answer = await send()

@@ -63,10 +63,18 @@ def away(error: Exception) -> Answer:
 
 
 class Retry:
-    """How long to wait before the same request is sent again."""
+    """When to send a request again, in the `wait` seconds after its first failure.
+
+    The time before that does not count: a large file may have been on its way for an hour.
+    """
 
     def __init__(self, wait: float) -> None:
-        self._deadline = time.monotonic() + wait
+        self._wait = wait
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget earlier failures: Podium was there again, and sent more of a file."""
+        self._deadline: float | None = None
         self._tried = 0
 
     def pause_after(self, answer: Answer) -> float | None:
@@ -78,6 +86,8 @@ class Retry:
         status = answer.status_code
         if status and status not in TRY_AGAIN:
             return None
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._wait
         named = answer.headers.get("Retry-After", "")
         is_number = named.isascii() and named.isdigit()  # a proxy may write a date, or 0
         growing = min(0.5 * 2.0 ** min(self._tried, 10), LONGEST_PAUSE)
@@ -214,9 +224,13 @@ def partial_of(target: Path) -> Path:
     return target.with_name(f"{target.name}.partial")
 
 
-def range_after(partial: Path) -> dict[str, str]:
-    """The header that asks for the bytes after those of a partial file."""
-    have = partial.stat().st_size if partial.exists() else 0
+def size_of(partial: Path) -> int:
+    """The number of bytes that are here of a download."""
+    return partial.stat().st_size if partial.exists() else 0
+
+
+def range_after(have: int) -> dict[str, str]:
+    """The header that asks for the bytes after those that are here."""
     return {"Range": f"bytes={have}-"} if have else {}
 
 

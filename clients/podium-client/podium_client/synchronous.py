@@ -79,7 +79,8 @@ class Podium:
         path = Path(target)
         partial = r.partial_of(path)
         expected = r.digest_of(self.competition(slug), name)
-        found = self._retried(lambda: self._receive(r.file_path(slug, name), partial, progress))
+        place, retry = r.file_path(slug, name), r.Retry(self._wait)
+        found = self._retried(lambda: self._receive(place, partial, progress, retry), retry)
         r.finish_download(found, partial, path, expected)
         return path
 
@@ -230,20 +231,25 @@ class Podium:
             response = self._client.request(call.method, call.path, content=chunks, **more)
         return r.Answer(response.status_code, response.text, response.headers)
 
-    def _receive(self, path: str, partial: Path, progress: Progress | None) -> r.Answer:
-        with self._client.stream("GET", path, headers=r.range_after(partial)) as response:
+    def _receive(
+        self, path: str, partial: Path, progress: Progress | None, retry: r.Retry
+    ) -> r.Answer:
+        have = r.size_of(partial)
+        with self._client.stream("GET", path, headers=r.range_after(have)) as response:
             if not response.is_success:
                 response.read()
                 return r.Answer(response.status_code, response.text, response.headers)
             with partial.open("ab" if response.status_code == r.PARTIAL else "wb") as target:
-                for chunk in response.iter_bytes(r.CHUNK):
+                for chunk in response.iter_bytes():
                     target.write(chunk)
+                    if target.tell() > have:
+                        retry.begin()
                     if progress is not None:
                         progress(target.tell())
         return r.Answer(response.status_code, "", response.headers)
 
-    def _retried(self, send: Callable[[], r.Answer]) -> r.Answer:
-        retry = r.Retry(self._wait)
+    def _retried(self, send: Callable[[], r.Answer], retry: r.Retry | None = None) -> r.Answer:
+        retry = retry or r.Retry(self._wait)
         while True:
             try:
                 answer = send()

@@ -24,7 +24,7 @@ def main() -> None:
         if unknown and arguments.command not in REFUSED:
             _parser().parse_args()  # ends with a message about the unknown arguments
         _run(arguments)
-    except (PodiumError, ValueError) as error:
+    except (PodiumError, ValueError, OSError) as error:
         sys.exit(f"mlebench: {error}")
 
 

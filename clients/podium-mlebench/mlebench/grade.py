@@ -75,15 +75,21 @@ def grade_jsonl(path_to_submissions: Path, output_dir: Path) -> None:
 
     Raises:
         PodiumError: Podium did not grade; no report is written.
+        ValueError, OSError: the list or the folder cannot be used. No file was graded.
     """
+    lines = read_jsonl(str(path_to_submissions), skip_commented_out_lines=True)
+    for number, line in enumerate(lines, 1):
+        for name in ("competition_id", "submission_path"):
+            if not isinstance(line, dict) or name not in line:
+                raise ValueError(f"{path_to_submissions}: document {number} has no {name}.")
+    output_dir = Path(output_dir)
+    output_dir.mkdir(parents=True, exist_ok=True)
     reports = []
-    for line in read_jsonl(str(path_to_submissions), skip_commented_out_lines=True):
+    for line in lines:
         competition = registry.get_competition(line["competition_id"])
         reports.append(grade_csv(Path(str(line["submission_path"])), competition))
     document = aggregate_reports(reports)
     logger.info(json.dumps({k: v for k, v in document.items() if k in TOTALS}, indent=4))
-    output_dir = Path(output_dir)
-    output_dir.mkdir(parents=True, exist_ok=True)
     file = output_dir / f"{get_timestamp()}_grading_report.json"
     file.write_text(json.dumps(document, indent=2))
     logger.info(purple(f"Saved summary report to {file}"))

@@ -70,7 +70,7 @@ class Podium:
 
         With `existing`, 409 is an answer too: it names what exists.
         """
-        deadline = time.monotonic() + self.wait
+        deadline: float | None = None  # from the first failure: a grade may take long before it
         pause = 0.5
         while True:
             try:
@@ -81,6 +81,8 @@ class Podium:
                 return _document(text)
             if status and status not in TRY_AGAIN:
                 raise PodiumError(f"{self.url} answered {status}: {_detail(text)}")
+            if deadline is None:
+                deadline = time.monotonic() + self.wait
             named = retry_after or ""  # a proxy may write a date, or 0
             is_number = named.isascii() and named.isdigit()
             pause = min(float(named if is_number else 0) or pause * 2, LONGEST_PAUSE)

@@ -95,6 +95,17 @@ def test_what_cannot_be_prepared_is_named(
     assert f"neither a folder {bike.name} nor {bike.name}.zip" in no_files.stderr
 
 
+def test_one_that_cannot_be_prepared_stops_none_of_the_others(
+    podium: Command, bike: Path, tiny: Path, raw: Path
+) -> None:
+    done = podium("prepare", tiny.name, bike.name, "--raw", raw, "--json")
+
+    assert done.returncode == 1
+    assert [one["slug"] for one in json.loads(done.stdout)] == [bike.name]
+    assert done.stderr.startswith(f"{tiny.name}: not prepared: ")
+    assert f"neither a folder {tiny.name} nor {tiny.name}.zip" in done.stderr
+
+
 def test_a_failing_prepare_leaves_what_was_prepared_before(
     podium: Command, bike: Path, raw: Path
 ) -> None:

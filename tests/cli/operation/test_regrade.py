@@ -114,6 +114,17 @@ def test_a_server_that_runs_grades_for_the_command(server: PodiumServer) -> None
     assert document["difference"]["submissions"]["equal"] == 2
     assert document["state"] == "ready"
 
+    dry = json.loads(podium(server, "--to", "2", "--dry-run", "--json").stdout)
+    applied = json.loads(podium(server, "--to", "2", "--apply", "--reason", "x", "--json").stdout)
+    for told, state in ((dry, "cancelled"), (applied, "applied")):
+        assert told["difference"]["submissions"]["medals_lost"] == 2
+        assert told["progress"]["graded"] == 2
+        with server.client() as admin:
+            shown = admin.get(f"/v1/regrades/{told['id']}").json()
+        for field in ("state", "reason", "applied_at", "cancelled_at", "progress"):
+            assert told[field] == shown[field], field
+        assert told["state"] == state
+
 
 def test_an_interrupted_regrade_goes_on_although_more_was_settled(server: PodiumServer) -> None:
     settings = Settings(data_dir=server.data_dir)
