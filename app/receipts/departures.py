@@ -42,7 +42,10 @@ class FrozenPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunMade:
-    """A run as it was made, for the comparison with the plan."""
+    """A run as it was made, for the comparison with the plan.
+
+    Of an imported run neither the policy nor the limits are known.
+    """
 
     id: str
     competition: str
@@ -54,6 +57,7 @@ class RunMade:
     is_archived: bool
     created_at: datetime
     is_excluded: bool = False
+    is_imported: bool = False
 
 
 def plan_of(predicate: dict[str, Any]) -> FrozenPlan:
@@ -126,9 +130,9 @@ def _of_run(plan: FrozenPlan, run: RunMade, frozen_at: datetime) -> Iterable[tup
         yield "competition", f"{where}: the competition was not planned"
     if run.seed not in plan.seeds:
         yield "seed", f"{where}: the seed was not planned"
-    if run.policy != plan.policy:
+    if run.policy != plan.policy and not run.is_imported:
         yield "policy", f"{where}: planned the policy {plan.policy}, made with {run.policy}"
-    if run.limits != plan.limits:
+    if run.limits != plan.limits and not run.is_imported:
         yield "limits", f"{where}: planned the limits {plan.limits}, made with {run.limits}"
     if run.is_graded and run.is_selected != (plan.selection == "selected"):
         chosen = "was selected" if run.is_selected else "is the last valid one"

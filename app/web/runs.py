@@ -66,8 +66,8 @@ def show_run(
         axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
         receipts=receipts, near=near,
         facts=lambda: {
-            **run_facts(run, entry, told, harness, final), "archived": archived_facts(archived),
-            "imported_from": origin, "receipts": receipt_facts(receipts),
+            **run_facts(run, entry, told, harness, final, origin),
+            "archived": archived_facts(archived), "receipts": receipt_facts(receipts),
             **shown_facts(shown, listed.next_cursor),
         },
         table=lambda: submission_rows(found, told, harness, final, near),

@@ -64,6 +64,26 @@ def test_a_metric_may_change_what_it_prepared(pool, tmp_path):
     assert found.answers_score == 0.0
 
 
+def test_an_import_keeps_one_result_of_prepare_for_each_part(pool, tmp_path):
+    """With two it needs twice the memory of a grading, and refused what could be graded."""
+    source = (
+        "import weakref\n\nmade = []\n\n\n"
+        "def prepare(answers):\n"
+        "    assert sum(each() is not None for each in made) < 2\n"
+        "    found = answers['target'].to_numpy(copy=True)\n"
+        "    made.append(weakref.ref(found))\n"
+        "    return found\n\n\n"
+        "def score(truth, submission):\n"
+        "    return float((submission['target'] - truth).abs().mean())\n"
+    )
+    folder = write_competition(tmp_path / "own" / "v1", metric_py=source, leaderboard=None)
+
+    found = inspected(pool, folder)
+
+    assert messages(found) == ""
+    assert found.answers_score == 0.0
+
+
 def test_a_bad_file_is_refused_with_all_its_violations(pool, tmp_path, tiny):
     file = write_submission(tmp_path / "s.csv", b"id,target\nr1,x\nr1,nan\n")
     refused = pool.grade(tiny, file).result(30)

@@ -147,8 +147,11 @@ def test_what_agents_of_imported_runs_were_told_is_not_known(filled: Filled) -> 
     assert "<dt>Told to the agent</dt><dd>not known ·" in text
     facts = browser.get(f"/runs/{run['id']}?format=json").json()
     assert facts["imported_from"] == run["imported_from"]
+    assert (facts["feedback"], facts["told"]) == (None, None)
     page = browser.get("/experiments/elsewhere").text
     assert "<dt>Feedback to the agent</dt><dd>not known; told" in page
+    facts = browser.get("/experiments/elsewhere?format=json").json()
+    assert (facts["feedback"], facts["imported"]) == ({}, True)
     assert admin.post("/v1/experiments/elsewhere/archive", json={"reason": "a test"}).is_success
 
 

@@ -96,6 +96,7 @@ def _departures(
         session, experiments=[name], archived=True, basis=Basis(as_of=as_of)
     )
     outcomes = {each.run: each for each in counted}
+    of_files = {each.run for each in outcomes.values() if each.imported}
     retired = archive.archived_runs(session, name, as_of)
     made = [
         RunMade(
@@ -109,17 +110,17 @@ def _departures(
             is_archived=run.id in retired,
             created_at=run.created_at,
             is_excluded=run.id in outcomes and outcomes[run.id].excluded,
+            is_imported=run.id in of_files,
         )
         for run in found
     ]
     imported = results.imported_results(session, experiments=[name], archived=True, as_of=as_of)
-    of_files = sum(each.imported for each in outcomes.values())
     return departures(
         plan,
         made,
         frozen_at=frozen.created_at,
         present=present,
-        imported=len(imported) + of_files,
+        imported=len(imported) + len(of_files),
         archived=archive.archived_among(
             session, ArchivalKind.COMPETITION, plan.competitions, as_of
         ),

@@ -24,7 +24,7 @@ class Missing:
 
 
 def find_missing(runs: Sequence[RunOutcome], slugs_used: Sequence[str]) -> tuple[Missing, ...]:
-    """Runs without a result, and competitions without a counted or pending run."""
+    """Runs without a result, and those of `slugs_used` without a counted or pending run."""
     found = [
         Missing(each.competition, each.seed, each.reason)
         for each in runs
@@ -32,7 +32,8 @@ def find_missing(runs: Sequence[RunOutcome], slugs_used: Sequence[str]) -> tuple
     ]
     standings: dict[str, set[ResultStatus]] = {slug: set() for slug in slugs_used}
     for each in runs:
-        standings[each.competition].add(each.status)
+        if each.competition in standings:
+            standings[each.competition].add(each.status)
     for slug, seen in standings.items():
         if not seen or seen == {ResultStatus.LOST}:
             found.append(Missing(slug, None, ALL_LOST if seen else NO_RUN))
@@ -57,9 +58,12 @@ def incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
         one.competition + ("" if one.seed is None else f" seed {one.seed}") + f": {one.reason}"
         for one in missing
     ]
+    lost = ", but not those of competitions whose runs were all lost"
+    but = lost if any(one.reason == ALL_LOST for one in missing) else ""
     return AttemptsMissing(
         f"Results are missing ({first_few(each, SHOWN_MISSING, '; ')}). With padding `fail` they "
-        "count as failures, with padding `complete` they are left out; either way they are listed.",
+        f"count as failures{but}; with padding `complete` they are left out; either way they are "
+        "listed.",
         missing=[
             {"competition": one.competition, "seed": one.seed, "reason": one.reason}
             for one in missing

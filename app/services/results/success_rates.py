@@ -114,8 +114,14 @@ def success(
     unjudged: set[str] = set()
     if scope.baselines is Baselines.KNOWN:
         runs = [_known(each) for each in runs]
-        without_run = set(counted_slugs) - {each.competition for each in runs}
-        unjudged = _without_baseline(context, without_run - set(others))
+        with_run = {each.competition for each in runs}
+        unjudged = _without_baseline(context, set(counted_slugs) - with_run - set(others))
+        # Where all runs were lost, too, nothing could count: no result is missing there.
+        unjudged |= with_run - {
+            each.competition
+            for each in runs
+            if each.status is not ResultStatus.LOST or each.baseline is not None
+        }
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)

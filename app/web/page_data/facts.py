@@ -47,15 +47,20 @@ def experiment_facts(found: HeatMap) -> dict[str, Any]:
     return {
         **asdict(about.experiment), "rates": about.rates, "runs95": about.interval,
         "competitions": about.competitions, "runs": about.runs, "pending": about.pending,
-        "feedback": about.policies, "told": about.disclosed, "flags": about.flags,
-        "seeds": found.seeds, "counts": found.counts,
+        "feedback": about.policies, "imported": about.imported, "told": about.disclosed,
+        "flags": about.flags, "seeds": found.seeds, "counts": found.counts,
     }  # fmt: skip
 
 
 def run_facts(
-    run: Any, entry: CatalogueEntry, told: Disclosures, harness: Disclosures, final: str | None
+    run: Any,
+    entry: CatalogueEntry,
+    told: Disclosures,
+    harness: Disclosures,
+    final: str | None,
+    origin: str | None,
 ) -> dict[str, Any]:
-    """A run, and the totals of its disclosures."""
+    """A run, and the totals of its disclosures. What agents of imported runs knew is not known."""
     names = ("id", "experiment", "competition", "seed", "feedback", "limits", "state", "usage",
              "failure", "created_at", "started_at", "closed_at")  # fmt: skip
     metric = entry.competition.metric
@@ -63,6 +68,7 @@ def run_facts(
         **_of(run, names), "version": entry.version.number, "metric": metric.name,
         "higher_is_better": metric.higher_is_better, "final": final,
         "selected": run.selected_id, "told": told.totals, "told_to_harness": harness.totals,
+        "imported_from": origin, **({"feedback": None, "told": None} if origin else {}),
     }  # fmt: skip
 
 

@@ -129,8 +129,8 @@ def archive_it(context: Context, kind: ArchivalKind, name: str) -> None:
 def test_imported_runs_are_departures_although_all_else_is_planned(
     context: Context, planned: str
 ) -> None:
-    """They are made of files from elsewhere; only imported results without runs were listed."""
-    plan = replace(PLAN, feedback=Feedback.NONE, limits={}, competitions=("bikes",))
+    """They are made of files from elsewhere, so their policy and their limits are not known."""
+    plan = replace(PLAN, competitions=("bikes",))
     freeze(context, planned, plan)
     for seed in plan.seeds[:2]:
         made, _ = create(context, NewRun(planned, "bikes", seed, Feedback.NONE, {}))

@@ -11,6 +11,7 @@ from app.bundled import bundled
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
 from app.domain.states import ReportedScoreKind
+from app.errors import AttemptsMissing
 from app.reports.medal_rates import medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
@@ -148,6 +149,16 @@ def test_a_competition_without_a_run_and_without_a_baseline_is_left_out_too(
     assert found.missing_baseline == {without: 0}
     assert {at, without}.isdisjoint(one.competition for one in found.missing)
     assert found.groups["all"].competitions == len(found.competitions) - 1 == 12
+
+    # Nor is a result missing where all runs were lost: padding=none was refused.
+    add_run(context.database, imported[0].version, "lost", state="closed")
+    add_run(context.database, imported[1].version, "lost", state="closed", failure="out_of_memory")
+    left = success(context, "lost", SuccessScope(ResultFilter(), baselines=Baselines.KNOWN), None)
+    assert (left.missing, left.missing_baseline) == ((), {without: 0})
+    assert left.lost["all"] == {"out_of_memory": 1}
+    with pytest.raises(AttemptsMissing, match="but not those of competitions whose runs were all"):
+        success(context, "lost", SuccessScope(ResultFilter()), None)
+
     starter = add_run(context.database, imported[1].version, "starter", state="closed")
     measured = ReportedScoreRecord(
         run_id=starter.id, kind=ReportedScoreKind.REPORTED, score=0.5, final=True, evidence={},
