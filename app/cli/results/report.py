@@ -115,6 +115,7 @@ def report(
     from app.reports.success_rates import success_report
     from app.services.results import board, experiment_results, success_rates
     from app.services.results.noise.experiment_noise import noise_of
+    from app.services.results.only_baselines import has_only_baselines
     from app.storage.queries.regrades.in_force import Basis
 
     scope = scope_of(suite, padding or Padding.NONE, exclude_flags, excluded)
@@ -122,7 +123,7 @@ def report(
     with podium(doing="counting results") as context:
         is_open = success is None and not by_success and as_of is None and not columns
         if is_open and len(experiments) == 1:
-            by_success = success_rates.has_only_baselines(context, experiment, scope.suite)
+            by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
             asked = success_rates.SuccessScope(scope, threshold, baselines, starter)

@@ -10,7 +10,7 @@ from app.domain.baseline import Baseline
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.errors import Conflict
 from app.services.experiments import experiments
-from app.services.results.inputs.attempts import EXCLUDED, gather
+from app.services.results.inputs.attempts import EXCLUDED
 from app.services.results.inputs.competition_info import CompetitionInfo, competition_info
 from app.services.results.inputs.scope import ResultFilter, refuse_unknown_flags
 from app.services.results.missing_results import (
@@ -114,14 +114,7 @@ def success(
     unjudged: set[str] = set()
     if scope.baselines is Baselines.KNOWN:
         runs = [_known(each) for each in runs]
-        with_run = {each.competition for each in runs}
-        unjudged = _without_baseline(context, set(counted_slugs) - with_run - set(others))
-        # Where all runs were lost, too, nothing could count: no result is missing there.
-        unjudged |= with_run - {
-            each.competition
-            for each in runs
-            if each.status is not ResultStatus.LOST or each.baseline is not None
-        }
+        unjudged = _unjudged(context, set(counted_slugs), runs, set(others))
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
@@ -168,33 +161,27 @@ def success(
     )
 
 
-def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
-    """Whether only success rates, not medals, apply to the experiment (in the suite).
-
-    This is so if all are imported, none has a human leaderboard, and at least one has a baseline
-    or is measured.
-
-    Raises:
-        NotFound: the experiment or the suite does not exist.
-    """
-    experiments.find(context, name)
-    slugs = gather(context, [name])[name].competitions
-    if suite:
-        slugs &= set(context.catalogue.suite(suite))
-    with context.database.read() as session:
-        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
-    known = [context.catalogue.entry(version).competition for version in versions]
-    return (
-        len(known) == len(slugs)
-        and all(one.leaderboard is None for one in known)
-        and any(one.baseline is not None or one.is_measured for one in known)
-    )
-
-
 def _known(one: RunOutcome) -> RunOutcome:
     """The run; one that has no result yet is left out like others where no baseline is known."""
     without = one.status is ResultStatus.PENDING and one.baseline is None
     return replace(one, status=ResultStatus.NO_BASELINE) if without else one
+
+
+def _unjudged(
+    context: Context, slugs: set[str], runs: Sequence[RunOutcome], starters: set[str]
+) -> set[str]:
+    """The competitions at which no run can be judged, so that no result is missing there.
+
+    Nothing but lost runs without a baseline is there; or no run, and no baseline is declared nor
+    among `starters`.
+    """
+    with_run = {each.competition for each in runs}
+    judged = {
+        each.competition
+        for each in runs
+        if each.status is not ResultStatus.LOST or each.baseline is not None
+    }
+    return (with_run - judged) | _without_baseline(context, slugs - with_run - starters)
 
 
 def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
