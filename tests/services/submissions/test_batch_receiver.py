@@ -34,6 +34,13 @@ from tests.storage.make import add_run
 from tests.system_limits import largest_file
 
 
+def add_key(context: Context, run: RunRecord) -> str:
+    """Store a key of the run, and return it."""
+    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
+    context.database.write(lambda session: keys.add_key(session, record))
+    return key
+
+
 def incoming(run: RunRecord, key: str, number: int) -> IncomingSubmission:
     data = f"id,count\nr1,{number}\n".encode()
     blob = Blob(hashlib.sha256(data).hexdigest(), len(data))
@@ -44,8 +51,7 @@ def incoming(run: RunRecord, key: str, number: int) -> IncomingSubmission:
 def test_a_claim_asked_for_as_rows_are_inserted_finds_them_all(
     context: Context, run: RunRecord
 ) -> None:
-    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
-    context.database.write(lambda session: keys.add_key(session, record))
+    key = add_key(context, run)
     claims, claimed = SubmissionClaims(context), []
 
     def claim() -> None:
@@ -75,8 +81,7 @@ def receive_together(context: Context, sent: list[IncomingSubmission]) -> list[A
 def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
     context: Context, run: RunRecord
 ) -> None:
-    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
-    context.database.write(lambda session: keys.add_key(session, record))
+    key = add_key(context, run)
     assert isinstance(context.blobs, DiskBlobs)
     sent = [incoming(run, key, number) for number in range(4)]
     context.blobs.path(sent[1].blob.sha256).mkdir()  # where nothing can be stored
@@ -93,8 +98,7 @@ def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
 def test_a_file_that_cannot_be_stored_uses_up_no_bytes_of_its_run(
     context: Context, run: RunRecord
 ) -> None:
-    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
-    context.database.write(lambda session: keys.add_key(session, record))
+    key = add_key(context, run)
     assert isinstance(context.blobs, DiskBlobs)
     one = incoming(run, key, 1)
     context.blobs.path(one.blob.sha256).mkdir()
@@ -117,8 +121,7 @@ def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(
     sent = []
     damaged = add_run(context.database, context.catalogue.version(run.version_id), "damaged")
     for number, one in enumerate((run, damaged, run)):
-        key, record = new_key(Role.RUN, "of a run", run_id=one.id)
-        context.database.write(lambda session, record=record: keys.add_key(session, record))
+        key = add_key(context, one)
         sent.append(incoming(one, key, number))
 
     def damage(session: Session) -> None:
@@ -137,8 +140,7 @@ def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(
 def test_a_file_that_waited_for_one_that_cannot_be_stored_is_tried_itself(
     context: Context, run: RunRecord
 ) -> None:
-    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
-    context.database.write(lambda session: keys.add_key(session, record))
+    key = add_key(context, run)
     large, waiting = (
         replace(incoming(run, key, number), meta=SubmissionMeta("", "same")) for number in (1, 2)
     )
@@ -157,8 +159,7 @@ def test_a_file_that_waited_for_one_that_cannot_be_stored_is_tried_itself(
 
 
 def test_a_receiver_that_is_closed_stores_all_that_wait(context: Context, run: RunRecord) -> None:
-    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
-    context.database.write(lambda session: keys.add_key(session, record))
+    key = add_key(context, run)
     assert isinstance(context.blobs, DiskBlobs)
     sent = [incoming(run, key, number) for number in range(3 * GROUP_SIZE)]
 

@@ -69,7 +69,7 @@ class BoundedConnection(SingleRequestConnection):
             in_head = self.phase is Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES
             in_body = self.phase is Phase.BODY and self._beside_body > MAX_HEAD_BYTES
             if in_head or in_body:
-                self._refuse(refusals.head_too_large(MAX_HEAD_BYTES))
+                self._refuse(refusals.head_too_large(MAX_HEAD_BYTES, MAX_HEADERS))
         return not self.transport.is_closing()
 
     def on_message_begin(self) -> None:
@@ -204,7 +204,7 @@ class BoundedConnection(SingleRequestConnection):
     def _count(self, size: int) -> None:
         self._counted += size
         if self._counted > MAX_HEAD_BYTES or self._headers > MAX_HEADERS:
-            self._stop(refusals.head_too_large(MAX_HEAD_BYTES))
+            self._stop(refusals.head_too_large(MAX_HEAD_BYTES, MAX_HEADERS))
 
     def _stop(self, refusal: Refusal) -> None:
         """Stop the parser, which has called this; `_feed` refuses."""

@@ -78,12 +78,12 @@ TOO_MANY_REQUESTS = Refusal(
 )
 
 
-def head_too_large(most: int) -> Refusal:
-    """The refusal of a head beyond `most` bytes, or of what follows the bytes of a body."""
+def head_too_large(most: int, headers: int) -> Refusal:
+    """The refusal of a head beyond `most` bytes or `headers`, or of what follows a body's bytes."""
     return Refusal(
         HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
         f"The request line and headers, or the trailers, are larger than {most // 1024} KiB, or "
-        "there are more than 400 headers.",
+        f"there are more than {headers} headers.",
     )
 
 
