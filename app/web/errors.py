@@ -94,6 +94,7 @@ def _page(request: Request, answer: Response) -> Response:
         detail=problem["detail"], code=int(status), advice=advice,
         request_id=problem.get("request_id", ""),
     )  # fmt: skip
-    if "retry-after" in answer.headers:
-        shown.headers["Retry-After"] = answer.headers["retry-after"]
+    for name in ("Retry-After", "Allow"):
+        if name in answer.headers:
+            shown.headers[name] = answer.headers[name]
     return shown

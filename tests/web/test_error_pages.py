@@ -67,6 +67,14 @@ def test_programs_still_get_problem_documents(filled: Filled) -> None:
         assert answer.json()["status"] == 404
 
 
+def test_the_page_of_a_wrong_method_names_the_others_in_its_header(filled: Filled) -> None:
+    answer = visitor(filled.server, filled.admin).put("/login")
+
+    assert answer.status_code == 405
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert answer.headers["Allow"] == "GET, HEAD, POST"
+
+
 def test_an_evil_name_is_read_back_from_its_address(filled: Filled) -> None:
     from urllib.parse import quote
 
