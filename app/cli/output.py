@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -76,7 +76,7 @@ def import_command(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def told_at_the_end(done: Sequence[Any], tell: Callable[[], None]) -> Iterator[None]:
+def told_at_the_end(done: Collection[Any], tell: Callable[[], None]) -> Iterator[None]:
     """Tell what was done, also when an error or Ctrl-C comes after a part of it."""
     try:
         yield
@@ -88,7 +88,7 @@ def told_at_the_end(done: Sequence[Any], tell: Callable[[], None]) -> Iterator[N
 
 
 def json_at_the_end(
-    done: Sequence[Any], document: Callable[[], Any], *, as_json: bool
+    done: Collection[Any], document: Callable[[], Any], *, as_json: bool
 ) -> AbstractContextManager[None]:
     """Print a document of what was done, also after a part of it."""
     return told_at_the_end(done, lambda: print_json(document()) if as_json else None)

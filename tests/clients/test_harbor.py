@@ -112,6 +112,19 @@ def test_a_folder_that_exists_is_not_touched(podium, tiny, tmp_path):  # type: i
     assert list((tmp_path / "mine").iterdir()) == []
 
 
+def test_a_folder_beside_it_is_not_touched(podium, tiny, tmp_path):  # type: ignore[no-untyped-def]
+    (tmp_path / "task.partial").mkdir()
+    (tmp_path / "task.partial" / "notes.txt").write_text("mine")
+    run_podium(
+        ["harbor-task", tiny.name, str(tmp_path / "task"),
+         "--verifier-url", "https://podium.example"],
+        env=podium.server.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["task", "task.partial"]
+    assert (tmp_path / "task.partial" / "notes.txt").read_text() == "mine"
+
+
 def test_a_good_file_earns_its_reward_once(podium, experiment, verifier, good):  # type: ignore[no-untyped-def]
     verifier.submission.write_bytes(good)
 

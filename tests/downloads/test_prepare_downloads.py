@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import zipfile
 
+import pytest
+
 from tests.downloads.conftest import CACTUS, FakeKaggle
+from tests.forkserver import PodiumProcess
+from tests.graders.conftest import wait_until
 
 
 def test_a_competition_is_downloaded_prepared_and_not_asked_for_again(kaggle: FakeKaggle) -> None:
@@ -165,3 +171,33 @@ def test_a_disk_without_room_is_told_before_the_download(kaggle: FakeKaggle) -> 
     assert done.returncode == 1
     assert "There is no room for" in done.stderr
     assert kaggle.sent() < 100_000
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["lines", "json"])
+def test_what_was_prepared_before_an_interrupt_is_told(kaggle: FakeKaggle, form: list[str]) -> None:
+    kaggle.competition()
+    kaggle.competition("slow", megabytes=2)
+    begun = kaggle.work / "begun"
+    file = kaggle.work / "competitions" / "slow" / "prepare.py"
+    file.write_text(
+        "import pathlib, time\n"
+        "def prepare(raw, public, private):\n"
+        f"    pathlib.Path({str(begun)!r}).touch()\n"
+        "    time.sleep(600)\n"
+    )
+    words = ["prepare", "--kaggle", "slow", CACTUS, "--jobs", "1", *form]
+
+    process = PodiumProcess(
+        words, env=kaggle.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    first = "" if form else process.stdout.readline()
+    wait_until(begun.exists, seconds=60)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+
+    assert process.returncode != 0
+    if form:
+        assert [(one["slug"], one["state"]) for one in json.loads(rest)] == [(CACTUS, "prepared")]
+    else:
+        assert first.startswith(f"{CACTUS}: prepared. To import it: podium import folder ")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 
 import typer
 from rich.progress import (
@@ -17,7 +18,7 @@ from rich.progress import (
 )
 
 from app.cli.folders.prepare_folders import document, print_prepared
-from app.cli.output import err, out, print_json, print_note
+from app.cli.output import err, json_at_the_end, out, print_note
 from app.errors import Invalid
 from app.importers.kaggle_source import KaggleSource
 from app.read_settings import read_settings
@@ -32,10 +33,13 @@ from app.services.grading.grade_folder import local_graders
 
 
 class Bars:
-    """Bytes, competitions and the time that is left, drawn in a terminal only."""
+    """Bytes, competitions and the time that is left, drawn in a terminal only.
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    `tell` is called with each outcome.
+    """
+
+    def __init__(self, progress: Progress, tell: Callable[[Outcome], None]) -> None:
+        self._progress, self._tell, self._telling = progress, tell, threading.Lock()
         self._bytes = progress.add_task("downloading", total=None, competitions="")
         self._done = self._all = 0
 
@@ -48,10 +52,14 @@ class Bars:
         """Bytes came."""
         self._progress.advance(self._bytes, size)
 
-    def finish(self) -> None:
-        """A competition is done."""
-        self._done += 1
-        self._progress.update(self._bytes, competitions=self._counted())
+    def finish(self, outcome: Outcome) -> None:
+        """A competition is done, or has failed."""
+        with self._telling:
+            self._progress.stop()  # else its line would be written into the bars
+            self._tell(outcome)
+            self._progress.start()
+            self._done += 1
+            self._progress.update(self._bytes, competitions=self._counted())
 
     def _counted(self) -> str:
         return f"{self._done} of {self._all} competitions"
@@ -60,33 +68,41 @@ class Bars:
 def prepare_downloads(
     slugs: list[str], suite: str, choices: PreparationChoices, *, as_json: bool
 ) -> None:
-    """Prepare these competitions and those of the suite; end with status 1 if one failed."""
+    """Prepare these competitions and those of the suite; end with status 1 if one failed.
+
+    Each outcome is printed as soon as it is known: a run takes hours, and may be interrupted.
+    """
     settings = read_settings()
     wanted = [*slugs, *(declared(settings.competitions_dir, suite) if suite else [])]
     if not wanted:
         raise Invalid(f"The suite {suite} has no competitions.")
     folders = folders_in(settings.competitions_dir, list(dict.fromkeys(wanted)))
     source = KaggleSource(print_note)
-    with local_graders(settings) as graders, _bars() as bars:
-        work = PrepareDownloads(settings, source, graders, choices, bars, print_note)
-        outcomes = work.run(folders)
-    if as_json:
-        print_json([_document(one) for one in outcomes])
-    else:
-        for one in outcomes:
+    outcomes: dict[str, Outcome] = {}
+
+    def tell(one: Outcome) -> None:
+        outcomes[one.slug] = one
+        if not as_json:
             _print(one)
-    if any(one.state == "failed" for one in outcomes):
+
+    def documents() -> list[dict[str, object]]:
+        return [_document(outcomes[one.name]) for one in folders if one.name in outcomes]
+
+    printed = json_at_the_end(outcomes, documents, as_json=as_json)
+    with printed, local_graders(settings) as graders, _bars(tell) as bars:
+        PrepareDownloads(settings, source, graders, choices, bars, print_note).run(folders)
+    if any(one.state == "failed" for one in outcomes.values()):
         raise typer.Exit(1)
 
 
 @contextlib.contextmanager
-def _bars() -> Iterator[Bars]:
+def _bars(tell: Callable[[Outcome], None]) -> Iterator[Bars]:
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
         TimeRemainingColumn(), TextColumn("{task.fields[competitions]}"), TimeElapsedColumn(),
         console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
-        yield Bars(progress)
+        yield Bars(progress, tell)
 
 
 def _document(one: Outcome) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -85,8 +86,7 @@ def write_task(task: HarborTask, folder: Path, download: Download) -> None:
         raise Invalid(f"{task.url!r} is not the address of a Podium: write https://podium.example.")
     if folder.exists():
         raise Conflict(f"{folder} exists. Name a directory that does not, or remove it.")
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
+    partial = folder.with_name(f".{uuid.uuid4().hex}.partial")
     data = partial / "environment" / "data"
     data.mkdir(parents=True)
     try:

@@ -41,19 +41,6 @@ DAMAGE = ("BadZipFile", "zlib.error", "EOFError")  # in the last line of what pr
 Result = TypeVar("Result")
 
 
-class Meter(Protocol):
-    """Receives progress."""
-
-    def expect(self, total: int, competitions: int) -> None:
-        """Set the totals: the bytes to download, and the competitions."""
-
-    def advance(self, size: int) -> None:
-        """Add downloaded bytes."""
-
-    def finish(self) -> None:
-        """Count a competition that is done or has failed."""
-
-
 @dataclass(frozen=True, slots=True)
 class PreparationChoices:
     """Options of the preparations. `jobs` is the number of preparations at the same time."""
@@ -74,6 +61,19 @@ class Outcome:
     prepared: Prepared | None = None
 
 
+class Meter(Protocol):
+    """Receives progress, from several threads."""
+
+    def expect(self, total: int, competitions: int) -> None:
+        """Set the totals: the bytes to download, and the competitions."""
+
+    def advance(self, size: int) -> None:
+        """Add downloaded bytes."""
+
+    def finish(self, outcome: Outcome) -> None:
+        """Count a competition that is done or has failed."""
+
+
 class PrepareDownloads:
     """One run over some competitions. `report` is called with lines about pauses and changes."""
 
@@ -86,21 +86,20 @@ class PrepareDownloads:
         self._connections: dict[str, HttpRanges] = {}
         self._network = threading.Lock()  # one download at a time; Kaggle's package has one caller
 
-    def run(self, folders: Sequence[Path]) -> list[Outcome]:
+    def run(self, folders: Sequence[Path]) -> None:
         """Prepare the competitions of these folders, the smallest download first.
 
-        A failure of one stops no other.
+        A failure of one stops no other. The meter gets each outcome as soon as it is known.
         """
-        outcomes: dict[str, Outcome] = {}
         sizes: dict[str, int] = {}
         for folder in folders:
             known = self._attempt(folder.name, lambda: self._known(folder))  # noqa: B023
             if isinstance(known, Outcome):
-                outcomes[folder.name] = known
+                self._meter.finish(known)
             else:
                 sizes[folder.name] = known
-        self._meter.expect(sum(sizes.values()), len(sizes))
-        waiting: dict[str, Future[Outcome]] = {}
+        self._meter.expect(sum(sizes.values()), len(folders))
+        waiting: list[Future[None]] = []
         with ThreadPool(self._choices.jobs) as pool:
             try:
                 for folder in sorted(
@@ -108,17 +107,16 @@ class PrepareDownloads:
                 ):
                     found = self._attempt(folder.name, lambda: self._download(folder))  # noqa: B023
                     if isinstance(found, Outcome):
-                        outcomes[folder.name] = found
-                        self._meter.finish()
+                        self._meter.finish(found)
                     else:
-                        waiting[folder.name] = pool.submit(self._finish, folder, found)
+                        waiting.append(pool.submit(self._finish, folder, found))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         for one in self._connections.values():
             one.close()
-        outcomes |= {slug: future.result() for slug, future in waiting.items()}
-        return [outcomes[folder.name] for folder in folders]
+        for future in waiting:
+            future.result()
 
     def _attempt(self, slug: str, step: Callable[[], Result]) -> Result | Outcome:
         try:
@@ -178,17 +176,17 @@ class PrepareDownloads:
             raise
         return download
 
-    def _finish(self, folder: Path, download: ZipDownload) -> Outcome:
+    def _finish(self, folder: Path, download: ZipDownload) -> None:
         try:
             made = self._attempt(folder.name, lambda: self._prepared(folder, download))
         finally:
             download.close()
-            self._meter.finish()
         if isinstance(made, Outcome):
-            return made
+            self._meter.finish(made)
+            return
         if self._choices.deletes_archives:
             archive_place(self._settings.data_dir, folder.name).unlink(missing_ok=True)
-        return Outcome(folder.name, "prepared", prepared=made)
+        self._meter.finish(Outcome(folder.name, "prepared", prepared=made))
 
     def _prepared(self, folder: Path, download: ZipDownload) -> Prepared:
         text = "" if (folder / "description.md").is_file() else self._description(folder.name)
