@@ -18,7 +18,7 @@ from app.services.grading.recovery import take_over
 from app.services.operations.collect_garbage import sweep
 from app.services.public_log.run_receipts import issue_late
 from app.services.results.inputs.kept_results import read_ahead, result_versions
-from app.services.reviews.compute import Reviewer
+from app.services.reviews.compute import SUBMISSIONS_PER_TURN, Reviewer
 from app.services.reviews.versions import Stopped
 from app.services.runtime.context import Context
 from app.units import HOUR
@@ -97,7 +97,8 @@ def run_reviewer(context: Context, stopping: threading.Event) -> None:
     reviewer = Reviewer(context, stopping)
     while not stopping.wait(REVIEW_SECONDS):
         try:
-            while not stopping.is_set() and reviewer.turn():
+            # One that was not full may wait: a turn for each file would cost more than the file.
+            while not stopping.is_set() and reviewer.turn() == SUBMISSIONS_PER_TURN:
                 pass
         except Stopped:
             return

@@ -22,8 +22,11 @@ def begin(settings: Settings, submission_id: str) -> None:
     """Note that a grader gets this submission."""
     path = _directory(settings) / submission_id
     try:
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
+        try:
+            path.touch()
+        except FileNotFoundError:  # the first one
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
     except OSError as error:
         log.warning("cannot note what is graded", extra={"reason": error.strerror})
 

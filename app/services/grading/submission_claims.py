@@ -74,10 +74,12 @@ class SubmissionClaims:
                 return [], False
             most, most_of_own = half - (len(busy) - of_own), half - of_own
             found = claim(session, instance, min(limit, most), now, has_file=False)
-            if submission_counts.oldest_queued(session) is not None:
+            has_more = submission_counts.oldest_queued(session) is not None
+            if has_more:
                 found += claim(session, instance, min(limit, most_of_own), now, has_file=True)
+                has_more = submission_counts.oldest_queued(session) is not None
             self._find_own_metrics(session, found)
-            return found, submission_counts.oldest_queued(session) is not None
+            return found, has_more
 
         claimed, self.may_have_more = self._commit(claim_both)
         self._may_have_lost = False

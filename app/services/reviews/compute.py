@@ -70,7 +70,8 @@ class Reviewer:
             last = sketches.last_review(session)
             # Again, as it is in this session: others reviewed some, or committed one late.
             waiting = [one for one in self._waiting(session) if one.version_id in known]
-            turn = Turn(waiting, last)
+            probed = signals.runs_with(session, {one.run for one in waiting}, Signal.PROBING)
+            turn = Turn(waiting, last, probed)
             for one in waiting:
                 its = known[one.version_id]
                 for finding, other in self._signals_or_none(session, one, its, turn):
@@ -136,7 +137,7 @@ class Reviewer:
             yield Finding(Signal.SAMPLE_SUBMISSION, Level.ANNOTATE), None
         else:
             yield from self._likeness(session, one, turn)
-        probing = _probing(session, one)
+        probing = None if one.run in turn.probed else _probing(session, one)
         if probing is not None:
             yield probing, None
 
@@ -170,6 +171,8 @@ def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
 
     Who decided while they were computed did not know them: they put the run back into the queue.
     """
+    if not found:
+        return
     now = locked_moment(session)
     latest = {run: decisions.current(session, run) for run in {one.run_id for one in found}}
     times = {run: max(now, last.at + MICROSECOND) if last else now for run, last in latest.items()}
@@ -194,9 +197,7 @@ def leak_finding(note: str) -> Finding:
 
 def _probing(session: Session, one: GradedFile) -> Finding | None:
     sent = sketches.of_run(session, one.run, until=one.submission, limit=COMPARED)
-    if len(sent) <= PROBES or signals.has(session, one.run, Signal.PROBING):
-        return None
-    count = probes(sent)
+    count = probes(sent) if len(sent) > PROBES else 0
     if count < PROBES:
         return None
     level = Level.REVIEW if one.feedback.shows_a_score else Level.ANNOTATE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -24,11 +24,13 @@ MOST_LATER = 500  # near files with larger numbers that are asked for
 class Turn:
     """Files that are reviewed together, in one session, and when the last one before them was.
 
-    Turns come one after another, also those of several servers.
+    `probed` are those of their runs that have the signal of probing. Turns come one after another,
+    also those of several servers.
     """
 
     files: Sequence[GradedFile]
     last: datetime
+    probed: Set[str] = frozenset()
 
 
 @dataclass

@@ -44,8 +44,7 @@ class _InsertBatch:
         self._may_be_stored = may_be_stored
         self._step = step
         self._failures = failures
-        # All servers lock in the same order: no deadlock.
-        self._runs = {run: runs.lock_run(session, run) for run in sorted(versions_of_runs)}
+        self._runs = runs.lock_runs(session, versions_of_runs)
         self._bounded = failures.bounded(session, versions_of_runs) if failures else set[str]()
         self._keys: dict[tuple[str, str], SubmissionRecord] = {}
         self._accepted: Counter[str] = Counter()
@@ -68,7 +67,7 @@ class _InsertBatch:
         if known is not None:
             refuse_other_file(known, incoming.sha256)
             return InsertedSubmission(known, created=False)
-        run = self._runs[incoming.run_id]
+        run = self._runs.get(incoming.run_id)
         if run is None:
             raise no_run(incoming.run_id)
         refuse_closed(run, incoming.received_at)

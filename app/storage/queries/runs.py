@@ -13,12 +13,18 @@ from app.domain.states import RunState
 from app.storage.database import notify
 from app.storage.database.models import Run
 from app.storage.database.records import RunRecord
-from app.storage.database.rows import one, values
+from app.storage.database.rows import one, record, values
 from app.storage.queries import archive
 
 TABLE = Run.__table__
 BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
 LOCK = BY_ID.with_for_update()
+LOCK_ALL = (
+    select(TABLE)
+    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(TABLE.c.id)  # all servers lock in the same order: no deadlock
+    .with_for_update()
+)
 
 
 def add_run(session: Session, record: RunRecord) -> RunRecord:
@@ -42,6 +48,12 @@ def lock_run(session: Session, run_id: str) -> RunRecord | None:
     In SQLite there is one writing transaction at a time, so no lock is needed.
     """
     return one(RunRecord, session.execute(LOCK, {"id": run_id}).one_or_none())
+
+
+def lock_runs(session: Session, run_ids: Collection[str]) -> dict[str, RunRecord]:
+    """Lock these runs until this transaction ends, and return those that exist, by their ids."""
+    found = session.execute(LOCK_ALL, {"ids": list(run_ids)})
+    return {run.id: run for run in (record(RunRecord, row) for row in found)}
 
 
 def find_run(session: Session, experiment: str, competition: str, seed: int) -> RunRecord | None:

@@ -33,7 +33,7 @@ def test_servers_lock_runs_in_one_order(
         rows = [make_submission(run) for run in sending]
         context.database.write(lambda session: insert_submissions(session, rows))
 
-    ended = meanwhile(runs, "lock_run", lambda: insert(other, second, first))
+    ended = meanwhile(runs, "lock_runs", lambda: insert(other, second, first))
     with caplog.at_level(logging.WARNING):
         insert(one, first, second)
         ended()

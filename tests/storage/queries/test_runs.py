@@ -126,3 +126,46 @@ def test_a_locked_run_makes_another_process_wait(world):
         other.close()
 
     assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])  # SQLite has one writer at a time
+@pytest.mark.parametrize("held", [0, 1])
+@pytest.mark.parametrize("asked", [slice(None), slice(None, None, -1)], ids=["in order", "turned"])
+def test_runs_are_locked_by_their_ids_in_whatever_order_they_are_given(world, held, asked):
+    """Who waits for the first has locked none; who waits for the second has locked the first."""
+    made = [add_run(world.database, world.version, "third", seed=seed) for seed in (1, 2)]
+    ids = sorted(one.id for one in made)
+    holds, release = threading.Event(), threading.Event()
+
+    def hold(session):
+        runs.lock_run(session, ids[held])
+        holds.set()
+        release.wait(10)
+
+    def is_free(session):
+        query = runs.BY_ID.with_for_update(skip_locked=True)
+        return session.execute(query, {"id": ids[1 - held]}).first() is not None
+
+    url = world.database.url.render_as_string(hide_password=False)
+    others = [Database(url) for _ in range(2)]
+    try:
+        first = world.database.enqueue(hold)
+        assert holds.wait(10)
+        second = others[0].enqueue(lambda session: list(runs.lock_runs(session, ids[asked])))
+        with pytest.raises(TimeoutError):
+            second.result(0.3)
+        free = others[1].write(is_free)
+        release.set()
+        first.result(10)
+        assert second.result(10) == ids
+        assert free is (held == 0)
+    finally:
+        release.set()
+        for other in others:
+            other.close()
+
+
+def test_locking_several_runs_leaves_out_those_that_do_not_exist(world):
+    found = world.database.write(lambda s: runs.lock_runs(s, [world.run.id, "run_none"]))
+    assert found == {world.run.id: world.run}
+    assert world.database.write(lambda s: runs.lock_runs(s, [])) == {}

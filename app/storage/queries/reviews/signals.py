@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -77,10 +77,10 @@ def of_runs(session: Session, runs: Sequence[str]) -> dict[str, list[SignalRecor
     return found
 
 
-def has(session: Session, run: str, signal: Signal) -> bool:
-    """Whether a run has a signal of this kind."""
-    query = select(TABLE.c.id).where(TABLE.c.run_id == run, TABLE.c.signal == signal).limit(1)
-    return session.execute(query).first() is not None
+def runs_with(session: Session, runs: Collection[str], signal: Signal) -> set[str]:
+    """Those of these runs that have a signal of this kind."""
+    query = select(TABLE.c.run_id).where(TABLE.c.run_id.in_(list(runs)), TABLE.c.signal == signal)
+    return set(session.execute(query).scalars())
 
 
 def queue(
