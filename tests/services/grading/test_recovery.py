@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ from app.services.grading import gradings_in_progress
 from app.services.grading.recovery import give_back_all, requeue_left_behind, suspects
 from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context, open_context
+from app.settings import Settings
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
 from app.storage.queries.operation import faults
@@ -130,6 +134,32 @@ def test_claims_of_another_server_are_left_alone(context: Context, here: World) 
 def test_notes_that_are_gone_or_were_never_written_count_nothing(context: Context) -> None:
     settings = context.settings
     gradings_in_progress.end(settings, "sub_none")
+    gradings_in_progress.begin(settings, "sub_a")
+    gradings_in_progress.begin(settings, "sub_a")
+    assert gradings_in_progress.noted(settings) == {"sub_a"}
+    gradings_in_progress.clear(settings)
+    assert gradings_in_progress.noted(settings) == frozenset()
+
+
+def test_notes_are_links_to_one_file(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path)
+    for name in ("sub_a", "sub_b"):
+        gradings_in_progress.begin(settings, name)
+    files = list((tmp_path / "grading").iterdir())
+    assert {one.name for one in files} == {"sub_a", "sub_b"}
+    assert len({one.stat().st_ino for one in files}) == 1
+    gradings_in_progress.end(settings, "sub_a")
+    assert gradings_in_progress.noted(settings) == {"sub_b"}
+
+
+def test_a_file_system_without_links_gets_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    settings = Settings(data_dir=tmp_path)
     gradings_in_progress.begin(settings, "sub_a")
     gradings_in_progress.begin(settings, "sub_a")
     assert gradings_in_progress.noted(settings) == {"sub_a"}
