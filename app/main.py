@@ -70,6 +70,8 @@ def create_app(
         docs_url=None,  # app/web/reference.py
         redoc_url=None,
         form_limits={**FORM_LIMITS},
+        # Podium has logs and metrics of its own, and masks signed addresses in them.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     # Routes are matched in order: the most frequent come first.
     by_frequency = (
