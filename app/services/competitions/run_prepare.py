@@ -79,7 +79,7 @@ def run_prepare(
                 cwd=prepared.parent, pass_fds=[theirs.fileno()], env=_environment(prepared.parent),
             )  # fmt: skip
         try:
-            _serve(ours, fetch, watch)
+            _serve(ours, process, fetch, watch)
             process.wait()
         finally:
             process.kill()
@@ -92,14 +92,25 @@ def run_prepare(
             raise BadCompetition([{"file": file, "key": "", "message": message}])
 
 
-def _serve(channel: socket.socket, fetch: Fetch | None, watch: Watch | None) -> None:
-    """Answer requests for members until the process has ended."""
+def _serve(
+    channel: socket.socket,
+    process: subprocess.Popen[bytes],
+    fetch: Fetch | None,
+    watch: Watch | None,
+) -> None:
+    """Answer requests for members until the process has ended.
+
+    A process that it forked and left behind has the other end of the channel too, so the channel
+    need not end with it.
+    """
     channel.settimeout(WATCH_SECONDS)
     waiting = b""
     while True:
         try:
             got = channel.recv(1 << 16)
         except TimeoutError:
+            if process.poll() is not None:
+                return
             if watch is not None:
                 watch()
             continue

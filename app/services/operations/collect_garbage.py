@@ -59,11 +59,12 @@ def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
         Unavailable: the database is away.
         StoreAway: the store is away.
     """
-    before = time.time() - age_hours * HOUR
     with _opened(settings) as (store, database):
         require_own_store(database, store)
+        files = store.old_files()
+        before = _before(files, age_hours)
         with database.read() as session:
-            found = [*_in_store(session, store.old_files(), before)]
+            found = [*_in_store(session, files, before)]
             found += _directories(session, settings.data_dir / "competitions", before)
     return found
 
@@ -74,9 +75,9 @@ def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> l
     Raises:
         Unavailable, StoreAway: the database or the store is away.
     """
-    before = time.time() - age_hours * HOUR
     with _opened(settings) as (store, database):
         files = store.old_files()
+        before = _before(files, age_hours)
         removed = []
         for one in found:
             if one.file is None:
@@ -110,6 +111,15 @@ def _opened(settings: Settings) -> Iterator[tuple[BlobStore, Database]]:
     finally:
         database.close()
         cache.close()
+
+
+def _before(files: OldFiles, age_hours: float) -> float:
+    """Since when a file must not have changed to be removed (Unix time).
+
+    By this machine's clock alone, one that is ahead of the store's by more than the age would
+    take the files for old whose rows are written just now.
+    """
+    return min(time.time(), files.now()) - age_hours * HOUR
 
 
 def _named(session: Session) -> Iterator[str]:

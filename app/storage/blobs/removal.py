@@ -91,6 +91,15 @@ class DiskOldFiles:
         self._root = root
         self._staged = staged
 
+    def now(self) -> float:
+        """The time by the clock that dates the files: on a disk that machines share, the disk's.
+
+        Where nothing can be written, and so nothing be removed, it is an earlier time.
+        """
+        with contextlib.suppress(OSError):
+            os.utime(self._staged)
+        return self._staged.stat().st_mtime
+
     def blobs(self, before: float) -> Iterator[OldFile]:
         """The old blobs, in ascending order of their digests."""
         for number in range(256):

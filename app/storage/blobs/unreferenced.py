@@ -23,6 +23,9 @@ class OldFile:
 class OldFiles(Protocol):
     """The files of a store that were not changed since a moment (Unix time), and their removal."""
 
+    def now(self) -> float:
+        """The time by the clock that dates the files, which may be another machine's."""
+
     def blobs(self, before: float) -> Iterator[OldFile]:
         """The old blobs, in ascending order of their digests."""
 

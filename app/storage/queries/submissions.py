@@ -132,11 +132,14 @@ def claimants(session: Session) -> list[str]:
 
 
 def claimed_by(session: Session, claimant: str) -> list[tuple[str, str, int]]:
-    """The ids of what `claimant` is grading, each with its run and attempt, in the ids' order."""
+    """The ids of what `claimant` is grading, each with its run and attempt, in the ids' order.
+
+    Locks them. One whose outcome another process is just writing is waited for, and left out.
+    """
     query = select(TABLE.c.id, TABLE.c.run_id, TABLE.c.attempts).where(
         TABLE.c.state == SubmissionState.GRADING, TABLE.c.claimed_by == claimant
     )
-    return [tuple(row) for row in session.execute(query.order_by(TABLE.c.id))]
+    return [tuple(row) for row in session.execute(query.order_by(TABLE.c.id).with_for_update())]
 
 
 def queued_among(session: Session, ids: Select[tuple[str]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from pathlib import Path
 
@@ -88,6 +89,23 @@ def test_a_failure_is_told_by_its_last_line(folder: Path, body: str, told: str) 
         prepared(folder, body)
 
     assert caught.value.problems == [{"file": "tiny/prepare.py", "key": "", "message": told}]
+
+
+@pytest.mark.parametrize(
+    "leave",
+    ["os.system('sleep 30 &')", "os.fork() or time.sleep(30)"],
+    ids=["a command in the background", "a child"],
+)
+def test_processes_that_it_leaves_behind_are_not_waited_for(folder: Path, leave: str) -> None:
+    began = time.monotonic()
+
+    place = prepared(
+        folder,
+        f"    import os, time\n    {leave}\n    (public / 'train.csv').write_text('a')\n",
+    )
+
+    assert time.monotonic() - began < 20
+    assert (place / "public/train.csv").read_text() == "a"
 
 
 def test_what_watches_can_end_it(folder: Path) -> None:

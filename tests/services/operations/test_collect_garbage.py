@@ -60,6 +60,18 @@ def test_old_files_without_a_row_are_found_and_removed(context: Context, here: W
     assert found(context) == []
 
 
+def test_a_new_file_is_not_old_for_a_machine_whose_clock_is_ahead(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context.blobs.put(b"its row is not written yet")
+    directory = context.settings.data_dir / "competitions/a-slug" / NAME
+    directory.mkdir(parents=True)
+    ahead = time.time() + 3 * AGE * HOUR
+    monkeypatch.setattr(time, "time", lambda: ahead)
+
+    assert found(context) == []
+
+
 def test_a_file_that_was_stored_again_meanwhile_stays(context: Context) -> None:
     _, path = put(context, b"again", hours=25)
     removable = found(context)

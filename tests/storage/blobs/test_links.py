@@ -1,6 +1,7 @@
 """Links where the file system allows them, copies elsewhere."""
 
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,32 @@ def test_a_file_of_another_file_system_is_copied_or_not_linked() -> None:
 
         link_or_copy(file, target)
         assert target.read_bytes() == b"bytes"
+
+
+def test_a_file_that_another_process_replaces_is_linked_all_the_same() -> None:
+    stopping = threading.Event()
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as disk:  # in memory it hardly happens
+        file, new = Path(disk) / "file", Path(disk) / "new"
+        file.write_bytes(b"bytes")
+
+        def replace() -> None:
+            while not stopping.is_set():
+                new.write_bytes(b"bytes")
+                new.rename(file)
+
+        replacing = threading.Thread(target=replace)
+        replacing.start()
+        try:
+            for number in range(20_000):
+                link_or_copy(file, Path(disk) / f"link-{number}")
+        finally:
+            stopping.set()
+            replacing.join()
+
+
+def test_a_file_that_is_not_there_is_not_linked(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        link_or_copy(tmp_path / "missing", tmp_path / "target")
 
 
 def test_a_link_replaces_what_was_there_and_is_read_only(tmp_path: Path) -> None:
