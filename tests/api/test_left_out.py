@@ -308,3 +308,42 @@ def test_flags_of_a_past_time_can_be_excluded(podium: Podium) -> None:  # noqa: 
     assert "once_leaky" in [one["name"] for one in then.json()["variants"]]
     assert counted.json()["groups"]["all"]["gold"]["mean"] == 0.0
     assert now.status_code == 422
+
+
+def test_only_open_runs_that_count_are_said_to_count(podium: Podium) -> None:  # noqa: F811
+    first, second = podium.competition(toml=FLAG.format("leak")), podium.competition()
+    names = [podium.experiment(), podium.experiment()]
+    for name, folder, seed, is_open in (
+        (names[0], first, 0, True), (names[0], second, 0, False), (names[0], second, 1, True),
+        (names[1], second, 0, False),
+    ):  # fmt: skip
+        run = add_run(podium, name, folder.name, seed)
+        run.submit(good_submission(folder))
+        if not is_open:
+            close(podium, run)
+    path = f"/v1/experiments/{names[0]}/medal-rates"
+
+    def open_runs(query: str) -> int:
+        found = podium.admin.get(f"{path}?{query}")
+        assert found.status_code == 200, found.text
+        return found.json()["open_runs"]
+
+    assert open_runs("padding=available") == 2
+    assert open_runs("padding=fail") == 2
+    assert open_runs("padding=complete") == 1  # of seed 0 alone
+    assert open_runs("padding=available&exclude_flags=leak") == 1
+    assert open_runs("padding=fail&exclude_flags=leak&excluded=fail") == 1
+    address = f"/v1/compare?a={names[0]}&b={names[1]}&padding=fail"
+    pair = podium.admin.get(address).json()
+    assert (pair["a"]["open_runs"], pair["b"]["open_runs"]) == (1, 0)
+    assert "1 run is still open: its last valid submission counts." in text_of(podium, address)
+
+    listed = podium.admin.get(f"/v1/runs?experiment={names[0]}").json()["items"]
+    (last,) = [run["id"] for run in listed if (run["competition"], run["seed"]) == (second.name, 1)]
+    body = {"decision": "exclude", "reason": "it copied"}
+    assert podium.admin.post(f"/v1/runs/{last}/review", json=body).status_code == 200
+    assert open_runs("padding=fail") == 1
+    assert open_runs("padding=fail&reviews=ignore") == 2
+    board = f"/v1/medal-rates?experiments={names[0]},{names[1]}&padding=fail"
+    items = {one["experiment"]: one["open_runs"] for one in podium.admin.get(board).json()["items"]}
+    assert items == {names[0]: 0, names[1]: 0}
