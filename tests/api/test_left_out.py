@@ -311,7 +311,7 @@ def test_flags_of_a_past_time_can_be_excluded(podium: Podium) -> None:  # noqa: 
 
 
 def test_only_open_runs_that_count_are_said_to_count(podium: Podium) -> None:  # noqa: F811
-    first, second = podium.competition(toml=FLAG.format("leak")), podium.competition()
+    first, second = podium.competition(toml=FLAG.format("open_ones")), podium.competition()
     names = [podium.experiment(), podium.experiment()]
     for name, folder, seed, is_open in (
         (names[0], first, 0, True), (names[0], second, 0, False), (names[0], second, 1, True),
@@ -331,8 +331,8 @@ def test_only_open_runs_that_count_are_said_to_count(podium: Podium) -> None:  #
     assert open_runs("padding=available") == 2
     assert open_runs("padding=fail") == 2
     assert open_runs("padding=complete") == 1  # of seed 0 alone
-    assert open_runs("padding=available&exclude_flags=leak") == 1
-    assert open_runs("padding=fail&exclude_flags=leak&excluded=fail") == 1
+    assert open_runs("padding=available&exclude_flags=open_ones") == 1
+    assert open_runs("padding=fail&exclude_flags=open_ones&excluded=fail") == 1
     address = f"/v1/compare?a={names[0]}&b={names[1]}&padding=fail"
     pair = podium.admin.get(address).json()
     assert (pair["a"]["open_runs"], pair["b"]["open_runs"]) == (1, 0)

@@ -356,7 +356,7 @@ def test_without_a_baseline_runs_are_refused_or_left_out_by_name(podium: Podium)
 
 def test_only_open_runs_whose_scores_count_are_said_to_count(podium: Podium) -> None:
     flagged = podium.competition(
-        toml=baseline("0.5") + '[[flags]]\ncode = "leak"\nnote = "A test."\n'
+        toml=baseline("0.5") + '[[flags]]\ncode = "open_ones"\nnote = "A test."\n'
     )
     other = podium.competition(toml=baseline("0.5"))
     name = podium.experiment()
@@ -370,7 +370,7 @@ def test_only_open_runs_whose_scores_count_are_said_to_count(podium: Podium) -> 
 
     assert "- 2 runs are still open: the last score counts.\n" in notes("")
     assert "- 2 scores of another kind, not counted.\n" in notes("")
-    for query in ("exclude_flags=leak", "exclude_flags=leak&excluded=fail"):
+    for query in ("exclude_flags=open_ones", "exclude_flags=open_ones&excluded=fail"):
         body = success(podium, name, query).json()
         assert (body["open_runs"], body["uncounted_beside"]) == (1, 1)
         assert "- 1 run is still open: the last score counts.\n" in notes(query)
