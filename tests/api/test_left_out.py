@@ -347,3 +347,25 @@ def test_only_open_runs_that_count_are_said_to_count(podium: Podium) -> None:  #
     board = f"/v1/medal-rates?experiments={names[0]},{names[1]}&padding=fail"
     items = {one["experiment"]: one["open_runs"] for one in podium.admin.get(board).json()["items"]}
     assert items == {names[0]: 0, names[1]: 0}
+
+
+def test_notes_have_the_number_of_one_thing(podium: Podium) -> None:  # noqa: F811
+    folder = podium.competition()
+    names = [podium.experiment(), podium.experiment()]
+    for name in names:
+        for seed in range(2):
+            run = add_run(podium, name, folder.name, seed)
+            run.submit(good_submission(folder))
+            run.submit(good_submission(folder, shift=0.1))
+            usage = {"seconds": 60.0, "cost_usd": 1.0} if seed else {}
+            body = {"state": "closed", "usage": usage}
+            assert podium.admin.patch(f"/v1/runs/{run.id}", json=body).status_code == 200
+    path = f"/v1/experiments/{names[0]}"
+
+    assert "- Over the same 1 competition.\n" in text_of(
+        podium, f"/v1/compare?experiments={names[0]},{names[1]}"
+    )
+    assert "beside it is over the same 1 competition.\n" in text_of(podium, f"{path}/pass-at-k?k=1")
+    curves = text_of(podium, f"{path}/medals-over-time?axis=dollars")
+    assert "- 1 run is left out, with no dollars reported.\n" in curves
+    assert "over 2 runs at 1 competition. " in text_of(podium, f"{path}/selection")
