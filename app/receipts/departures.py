@@ -134,7 +134,9 @@ def _of_run(plan: FrozenPlan, run: RunMade, frozen_at: datetime) -> Iterable[tup
         yield "policy", f"{where}: planned the policy {plan.policy}, made with {run.policy}"
     if run.limits != plan.limits and not run.is_imported:
         yield "limits", f"{where}: planned the limits {plan.limits}, made with {run.limits}"
-    if run.is_graded and run.is_selected != (plan.selection == "selected"):
+    # A selected file is final also if it is not valid; without one, only a valid file is.
+    has_final = run.is_selected or run.is_graded
+    if has_final and run.is_selected != (plan.selection == "selected"):
         chosen = "was selected" if run.is_selected else "is the last valid one"
         yield "selection", f"{where}: its final submission {chosen}; planned: {plan.selection}"
     if run.is_archived:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.domain.wording import first_few
+from app.domain.wording import counted, first_few
 from app.reports.document.footnotes import footnotes, marked, marked_mean, marks_of, shared_notes
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
@@ -61,9 +61,10 @@ def pass_at_k_report(
         tables, notes = [table], footnotes(context)
         if public.found:
             tables.append(_public_table(context, public))
+            same = counted(public.found[0].competitions, "competition")
             notes.append(
                 "Chosen by public score: of k attempts the one with the best public score; pass@k "
-                f"beside it is over the same {public.found[0].competitions} competitions."
+                f"beside it is over the same {same}."
             )
         if public.without_public_scores:
             notes.append(
@@ -211,7 +212,7 @@ def simultaneous_report(
             ],
         )  # fmt: skip
         notes = [
-            f"Over the same {found.competitions} competitions.",
+            f"Over the same {counted(found.competitions, 'competition')}.",
             "All intervals together hold with 95 %.",
             "Experiments that share a letter cannot be told apart.",
             *shared_notes(contexts),

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
+from app.domain.wording import are
 from app.reports.document.footnotes import footnotes, marked
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
@@ -60,7 +61,8 @@ def curves_report(name: str, found: Curves) -> Report:
             for choice, cost in found.regret.items()
         ]
         if found.left_out:
-            lines.append(f"{found.left_out} runs are left out: they reported no {found.axis}.")
+            left_out = are(found.left_out, "run")
+            lines.append(f"{left_out} left out, with no {found.axis} reported.")
         lines += _reasons(found.context)
         return ReportPage([table], [*lines, *footnotes(found.context)])
 

@@ -47,8 +47,8 @@ def selection_report(found: ChoiceCosts) -> Report:
                 what: str | Marked = "percentile"
                 if found.unplaced:
                     what = Marked("percentile", (
-                        (f"over {found.placed} competitions; places of submissions are not known "
-                        f"at {', '.join(found.unplaced)}"),
+                        (f"over {counted(found.placed, 'competition')}; places of submissions are "
+                        f"not known at {', '.join(found.unplaced)}"),
                     ))  # fmt: skip
                 lines.append([cost.choice, what, *map(mark, _cells(cost.percentiles))])
         tables = [
@@ -80,7 +80,8 @@ def selection_report(found: ChoiceCosts) -> Report:
             )  # fmt: skip
             notes.append(
                 f"Shake-up: the mean change of rank from public to private score, as a share of a "
-                f"run's files; over {shaken.runs} runs at {shaken.competitions} competitions. "
+                f"run's files; over {counted(shaken.runs, 'run')} at "
+                f"{counted(shaken.competitions, 'competition')}. "
                 f"Left out: {counted(shaken.left_out, 'run')} with fewer than two public scores."
             )
         return ReportPage(tables, [*notes, *footnotes(context)])

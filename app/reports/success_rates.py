@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from app.domain.result_choices import Padding
-from app.domain.wording import counted
+from app.domain.wording import are, counted
 from app.reports.document.footnotes import exclusion_notes, flag_notes, regrade_note
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
@@ -207,9 +207,9 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
         lines.append(f"Missing results {how}: {missing}.")
     lines += exclusion_notes(scope, found.excluded, found.archived_competitions)
     if found.open:
-        lines.append(f"{found.open} runs are still open: their last score counts.")
+        lines.append(f"{are(found.open, 'run')} still open: the last score counts.")
     if found.other_scores:
-        lines.append(f"{found.other_scores} scores of another kind are not counted.")
+        lines.append(f"{counted(found.other_scores, 'score')} of another kind, not counted.")
     lines += [
         f"Baseline of {one.competition}: {one.score:g} ({one.source}), "
         + ("higher" if one.higher_is_better else "lower")

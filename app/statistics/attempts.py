@@ -50,6 +50,12 @@ class Grid:
             for at, seed_at in np.argwhere(self.counted.T).tolist()
         ]
 
+    def results_among(self, keys: Collection[tuple[str, int]]) -> int:
+        """The number of these (competition, seed) that count and have a result."""
+        if not keys:
+            return 0
+        return len(set(keys).intersection(self.counted_keys).difference(self.missing))
+
     @cached_property
     def attempts(self) -> NDArray[np.int64]:
         """The number of counted attempts at each competition, at least 1."""

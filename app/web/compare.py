@@ -19,6 +19,7 @@ from app.reports.medals_over_time import curves_report
 from app.services.experiments import experiments
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.results import board, medals_over_time
+from app.services.results.inputs.competition_info import competition_info
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.web.boards import HowMissing
 from app.web.experiments import Suite
@@ -72,12 +73,14 @@ def compare_experiments(
             status=refusal.status, **form, why=refusal.detail, found=None, archived=archived,
         )  # fmt: skip
     rows = _by_competition(first, second, rate)
+    info = competition_info(context, {slug for slug, *_ in rows})
     sentence = comparison_sentence(a, b, found, rate)
     return page(
         request, caller, "compare.html", title=title, api=api, **form, why="", found=found,
         missing=EFFECTS[padding.value], contexts=(first, second),
         archived=archived, sentence=sentence, picture_query=f"?{urlencode(query)}",
-        rows=rows, table=lambda: [
+        rows=rows, with_page={slug for slug, one in info.items() if one.has_board is not None},
+        table=lambda: [
             {"competition": slug, "a": a, "a_share": x, "b": b, "b_share": y, "difference": z}
             for slug, x, y, z in rows
         ],

@@ -206,3 +206,20 @@ def test_a_report_that_is_too_large_is_not_told_of_the_setting_for_uploads(podiu
 
     assert answer.status == 413
     assert detail == "The body is larger than the 67108864 bytes that this route accepts."
+
+
+def test_the_page_of_a_comparison_links_only_competitions_that_are_here(
+    podium: Podium, tiny: Path
+) -> None:
+    (elsewhere,) = suites()["mle-bench-dev"][:1]
+    assert podium.admin.get(f"/v1/competitions/{elsewhere}").status_code == 404
+    names = [podium.experiment(), podium.experiment()]
+    for name in names:
+        podium.run(tiny, experiment=name).submit(good_submission(tiny))
+        assert send(podium, name, random_report([elsewhere], random.Random(1))).status_code == 201
+
+    page = podium.admin.get(f"/compare?a={names[0]}&b={names[1]}", headers={"Accept": "text/html"})
+
+    assert page.status_code == 200
+    assert f'<th scope="row"><a href="/competitions/{tiny.name}">{tiny.name}</a></th>' in page.text
+    assert f'<th scope="row">{elsewhere}</th>' in page.text

@@ -308,3 +308,64 @@ def test_flags_of_a_past_time_can_be_excluded(podium: Podium) -> None:  # noqa: 
     assert "once_leaky" in [one["name"] for one in then.json()["variants"]]
     assert counted.json()["groups"]["all"]["gold"]["mean"] == 0.0
     assert now.status_code == 422
+
+
+def test_only_open_runs_that_count_are_said_to_count(podium: Podium) -> None:  # noqa: F811
+    first, second = podium.competition(toml=FLAG.format("open_ones")), podium.competition()
+    names = [podium.experiment(), podium.experiment()]
+    for name, folder, seed, is_open in (
+        (names[0], first, 0, True), (names[0], second, 0, False), (names[0], second, 1, True),
+        (names[1], second, 0, False),
+    ):  # fmt: skip
+        run = add_run(podium, name, folder.name, seed)
+        run.submit(good_submission(folder))
+        if not is_open:
+            close(podium, run)
+    path = f"/v1/experiments/{names[0]}/medal-rates"
+
+    def open_runs(query: str) -> int:
+        found = podium.admin.get(f"{path}?{query}")
+        assert found.status_code == 200, found.text
+        return found.json()["open_runs"]
+
+    assert open_runs("padding=available") == 2
+    assert open_runs("padding=fail") == 2
+    assert open_runs("padding=complete") == 1  # of seed 0 alone
+    assert open_runs("padding=available&exclude_flags=open_ones") == 1
+    assert open_runs("padding=fail&exclude_flags=open_ones&excluded=fail") == 1
+    address = f"/v1/compare?a={names[0]}&b={names[1]}&padding=fail"
+    pair = podium.admin.get(address).json()
+    assert (pair["a"]["open_runs"], pair["b"]["open_runs"]) == (1, 0)
+    assert "1 run is still open: its last valid submission counts." in text_of(podium, address)
+
+    listed = podium.admin.get(f"/v1/runs?experiment={names[0]}").json()["items"]
+    (last,) = [run["id"] for run in listed if (run["competition"], run["seed"]) == (second.name, 1)]
+    body = {"decision": "exclude", "reason": "it copied"}
+    assert podium.admin.post(f"/v1/runs/{last}/review", json=body).status_code == 200
+    assert open_runs("padding=fail") == 1
+    assert open_runs("padding=fail&reviews=ignore") == 2
+    board = f"/v1/medal-rates?experiments={names[0]},{names[1]}&padding=fail"
+    items = {one["experiment"]: one["open_runs"] for one in podium.admin.get(board).json()["items"]}
+    assert items == {names[0]: 0, names[1]: 0}
+
+
+def test_notes_have_the_number_of_one_thing(podium: Podium) -> None:  # noqa: F811
+    folder = podium.competition()
+    names = [podium.experiment(), podium.experiment()]
+    for name in names:
+        for seed in range(2):
+            run = add_run(podium, name, folder.name, seed)
+            run.submit(good_submission(folder))
+            run.submit(good_submission(folder, shift=0.1))
+            usage = {"seconds": 60.0, "cost_usd": 1.0} if seed else {}
+            body = {"state": "closed", "usage": usage}
+            assert podium.admin.patch(f"/v1/runs/{run.id}", json=body).status_code == 200
+    path = f"/v1/experiments/{names[0]}"
+
+    assert "- Over the same 1 competition.\n" in text_of(
+        podium, f"/v1/compare?experiments={names[0]},{names[1]}"
+    )
+    assert "beside it is over the same 1 competition.\n" in text_of(podium, f"{path}/pass-at-k?k=1")
+    curves = text_of(podium, f"{path}/medals-over-time?axis=dollars")
+    assert "- 1 run is left out, with no dollars reported.\n" in curves
+    assert "over 2 runs at 1 competition. " in text_of(podium, f"{path}/selection")

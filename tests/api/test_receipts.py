@@ -370,6 +370,30 @@ def test_a_frozen_experiment_lists_what_departs(podium: Podium, tiny: Path) -> N
     assert found == ["competition", "limits", "model_amended", "padding", "policy", "seed"]
 
 
+def test_a_selected_file_that_is_rejected_departs_from_a_plan_of_the_last(
+    podium: Podium, tiny: Path
+) -> None:
+    name = podium.experiment()
+    address = f"/v1/experiments/{name}/freeze"
+    plan = plan_for(tiny, seeds=[0], selection="last")
+    assert podium.admin.post(address, json=plan).status_code == 201
+    run = podium.run(tiny, experiment=name, feedback="none")
+    run.submit(good_submission(tiny))
+    rejected = run.submit(b"id,target\nr1,none\n").json()["id"]
+    podium.settled(rejected)
+    assert podium.admin.get(address).json()["departures"] == []
+    chosen = run.client.put(f"/v1/runs/{run.id}/selected", json={"submission": rejected})
+    assert chosen.status_code == 200, chosen.text
+
+    assert podium.admin.get(address).json()["departures"] == [
+        {
+            "code": "selection",
+            "text": f"{tiny.name}, seed 0 ({run.id}): its final submission was selected; "
+            "planned: last",
+        }
+    ]
+
+
 def test_an_experiment_that_has_begun_is_not_frozen(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
     name = run.document["experiment"]

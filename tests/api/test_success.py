@@ -354,6 +354,29 @@ def test_without_a_baseline_runs_are_refused_or_left_out_by_name(podium: Podium)
     assert success(podium, name, "starter=nobody").status_code == 404
 
 
+def test_only_open_runs_whose_scores_count_are_said_to_count(podium: Podium) -> None:
+    flagged = podium.competition(
+        toml=baseline("0.5") + '[[flags]]\ncode = "open_ones"\nnote = "A test."\n'
+    )
+    other = podium.competition(toml=baseline("0.5"))
+    name = podium.experiment()
+    for folder in (flagged, other):
+        run = add_run(podium, name, folder.name, 0)
+        report(podium, run, 0.01)
+        run.submit(good_submission(folder))
+
+    def notes(query: str) -> str:
+        return success(podium, name, query, accept="text/markdown").text
+
+    assert "- 2 runs are still open: the last score counts.\n" in notes("")
+    assert "- 2 scores of another kind, not counted.\n" in notes("")
+    for query in ("exclude_flags=open_ones", "exclude_flags=open_ones&excluded=fail"):
+        body = success(podium, name, query).json()
+        assert (body["open_runs"], body["uncounted_beside"]) == (1, 1)
+        assert "- 1 run is still open: the last score counts.\n" in notes(query)
+        assert "- 1 score of another kind, not counted.\n" in notes(query)
+
+
 def test_a_grade_counts_before_a_report(podium: Podium) -> None:
     folder = podium.competition(toml=baseline("0.5"))
     name = podium.experiment()

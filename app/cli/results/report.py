@@ -58,8 +58,9 @@ def report(
         ),
     ] = None,
     group_by: Annotated[
-        GroupBy, typer.Option(help="medal rates also for each group of this kind")
-    ] = GroupBy.COMPLEXITY,
+        GroupBy | None,
+        typer.Option(help="medal rates also for each group of this kind; default: complexity"),
+    ] = None,
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
     excluded: Annotated[
         Excluded, typer.Option(help="leave flagged competitions out, or count failures")
@@ -92,13 +93,19 @@ def report(
     rates include the row of MLE-bench's leaderboard; --success prints a row for each competition.
     In a file or a pipe the tables are Markdown.
     """
-    by_success = threshold is not None or starter is not None
+    by_success = (threshold, starter) != (None, None) or baselines is Baselines.KNOWN
     if by_success and success is False:
         raise Invalid(
-            "--threshold and --starter need success against baselines: leave out --medals."
+            "--threshold, --baselines and --starter need success against baselines: leave out "
+            "--medals."
+        )
+    if group_by is not None and (success or by_success):
+        raise Invalid(
+            "--group-by is for medal rates: success against baselines has a row for each "
+            "competition."
         )
     if as_of is not None and (success or by_success):
-        raise Invalid("--as-of is for medal rates: omit --success, --threshold and --starter.")
+        raise Invalid("--as-of is for medal rates: leave out what asks for success.")
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
     if columns and (success or by_success):
@@ -122,22 +129,23 @@ def report(
     scope = replace(scope, basis=Basis(as_of=as_of))
     with podium(doing="counting results") as context:
         is_open = success is None and not by_success and as_of is None and not columns
-        if is_open and len(experiments) == 1:
+        if is_open and group_by is None and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
+        by = group_by or GroupBy.COMPLEXITY
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
             asked = success_rates.SuccessScope(scope, threshold, baselines, starter)
-            by = SuccessGroupBy.COMPETITION
-            shown = success_report(success_rates.success(context, experiment, asked, by))
+            found = success_rates.success(context, experiment, asked, SuccessGroupBy.COMPETITION)
+            shown = success_report(found)
         elif is_board:
-            found = board.experiment_board(context, scope, group_by, experiments)
-            if len(experiments) == 1 and found.absent:
+            several = board.experiment_board(context, scope, by, experiments)
+            if len(experiments) == 1 and several.absent:
                 # Its own report says in full why it cannot be counted.
-                experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = board_report(found, group_by, columns)
+                experiment_results.medal_rates(context, experiment, scope, by)
+            shown = board_report(several, by, columns)
         else:
-            rates = experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = medal_rates_report(*rates, group_by, noise_of(context, rates[0]))
+            rates = experiment_results.medal_rates(context, experiment, scope, by)
+            shown = medal_rates_report(*rates, by, noise_of(context, rates[0]))
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 

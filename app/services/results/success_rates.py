@@ -137,6 +137,7 @@ def success(
             f"No run of {name!r} here can be counted against a baseline: "
             + (f"{missing[0].competition}: {missing[0].reason}." if missing else "it has none.")
         )
+    judged = [each for each in runs if each.competition not in counted_as_failed]
     groups = _groups(counted_slugs, info, group_by)
     members = {**groups, ALL: counted_slugs}
     return SuccessResults(
@@ -150,8 +151,8 @@ def success(
         missing_baseline=dict(sorted(without.items())),
         baselines=_used(runs),
         excluded=tuple(flagged),
-        open=sum(each.is_open for each in runs if each.status is ResultStatus.COUNTED),
-        other_scores=sum(each.other_scores for each in runs),
+        open=sum(each.is_open for each in judged if each.status is ResultStatus.COUNTED),
+        other_scores=sum(each.other_scores for each in judged),
         failures=dict(Counter(each.failure for each in runs if each.failure not in (None, "none"))),
         flags=tuple((slug, *flag) for slug in counted_slugs for flag in info[slug].flags),
         regrades=tuple(one for one in regrades if one.competition in counted_slugs),

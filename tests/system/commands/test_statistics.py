@@ -65,6 +65,15 @@ def test_success_against_baselines(podium: Commands) -> None:
     assert "no human leaderboard" in medals.replace("\n", " ")
     refusal = podium("report", "an-agent", "--medals", "--threshold", "0.1", status=1)
     assert "leave out --medals" in " ".join(refusal.stderr.split())
+    refusal = podium("report", "an-agent", "--medals", "--baselines", "known", status=1)
+    assert "leave out --medals" in " ".join(refusal.stderr.split())
+    for words in (("--success",), ("--threshold", "0.1"), ("--baselines", "known")):
+        refusal = podium("report", "an-agent", *words, "--group-by", "tag", status=1)
+        assert "--group-by is for medal rates" in " ".join(refusal.stderr.split())
+    known = json.loads(podium("report", "an-agent", "--baselines", "known", "--json").stdout)
+    assert list(known["groups"]) == ["all", vectorization]
+    grouped = podium("report", "an-agent", "--group-by", "tag", status=1).stderr
+    assert "no human leaderboard" in grouped.replace("\n", " ")
 
 
 def test_further_statistics_in_a_terminal(podium: Commands) -> None:

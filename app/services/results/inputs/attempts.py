@@ -29,14 +29,15 @@ class ExperimentResults:
     """One experiment's attempts, and the reasons for pending ones by (competition, seed).
 
     `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
-    where there would be none. `graded_by` are the versions that graded the final submissions of the
-    runs that count, `excluded_by` those of the excluded ones.
+    where there would be none. `open` are the competitions and seeds of open runs with a valid
+    submission. `graded_by` are the versions that graded the final submissions of the runs that
+    count, `excluded_by` those of the excluded ones.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
     pending: dict[tuple[str, int], str] = field(default_factory=dict)
     excluded: dict[tuple[str, int], Attempt | None] = field(default_factory=dict)
-    open: int = 0
+    open: set[tuple[str, int]] = field(default_factory=set)
     imported: int = 0
     policies: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class ExperimentResults:
     def copy(self) -> ExperimentResults:
         """A copy to which results can be added."""
         return ExperimentResults(
-            self.attempts.copy(), dict(self.pending), dict(self.excluded), self.open,
+            self.attempts.copy(), dict(self.pending), dict(self.excluded), set(self.open),
             self.imported, dict(self.policies), dict(self.failures), set(self.graded_by),
             set(self.excluded_by),
         )  # fmt: skip
@@ -112,12 +113,14 @@ def add_run(
     attempt = WITHOUT_TIMES if run.imported and with_times else attempt_of_run(run)
     if isinstance(attempt, Attempt):
         own.attempts.append(attempt)
-        own.open += run.state == RunState.OPEN
     else:
         own.pending[run.competition, run.seed] = attempt
+    counts = attempt
     if run.excluded:
-        found = attempt_of_run(run._replace(excluded=False))
-        own.excluded[run.competition, run.seed] = found if isinstance(found, Attempt) else None
+        counts = attempt_of_run(run._replace(excluded=False))
+        own.excluded[run.competition, run.seed] = counts if isinstance(counts, Attempt) else None
+    if run.state == RunState.OPEN and isinstance(counts, Attempt):
+        own.open.add((run.competition, run.seed))
 
 
 def add_graded(own: ExperimentResults, runs: GradedRuns) -> None:

@@ -54,12 +54,12 @@ class ResultFilter:
 class ResultContext:
     """The data behind a statistic, which reports show together with it.
 
-    `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
-    imported results that an admin withdrew by then; `freeze` is what was planned before the first
-    run. `regrades` are those whose grades it uses. `reviewed` are the competitions and seeds of
-    the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
-    if there are none, or a version without medals graded one. `archived_competitions` are left out
-    because they are archived.
+    `open` is the number of open runs that count, `outside` that of results at competitions that
+    are not asked for, `withdrawn` that of imported results that an admin withdrew by then; `freeze`
+    is what was planned before the first run. `regrades` are those whose grades it uses. `reviewed`
+    are the competitions and seeds of the runs that reviews exclude, and `with_excluded` the rates,
+    in percent, if they counted; None if there are none, or a version without medals graded one.
+    `archived_competitions` are left out because they are archived.
     """
 
     experiment: ExperimentRecord
@@ -219,7 +219,7 @@ def context_of(
         flags=tuple((s, *flag) for s in grid.competitions for flag in info[s].flags),
         excluded=tuple(excluded),
         outside=sum(slug not in wanted for slug in own.attempts.competitions),
-        open=own.open,
+        open=grid.results_among({key for key in own.open if key[0] not in excluded}),
         imported=own.imported,
         policies=own.policies,
         failures=own.failures,
