@@ -191,15 +191,26 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     suite = podium("runs", "create", "--experiment", "none", "--suite", "mine")
     no_suite = podium("runs", "create", "--experiment", "none", "--suite", "mle/bench")
     not_closed = podium("runs", "close", "--experiment", "none")
+    not_listed = podium("runs", "list", "--experiment", "none")
 
-    for done in (no_experiment, unknown, suite, no_suite, not_closed):
+    for done in (no_experiment, unknown, suite, no_suite, not_closed, not_listed):
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
     assert "podium experiments create" in no_experiment.stderr
     assert "There is no experiment 'none'" in not_closed.stderr
+    assert "There is no experiment 'none'" in not_listed.stderr
     assert "There is no competition nowhere" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
     assert "There is no suite 'mle/bench'" in no_suite.stderr
+
+
+def test_an_experiment_without_runs_lists_none(podium: Podium) -> None:
+    name = f"without-runs-{podium.mode}"  # type: ignore[attr-defined]
+    assert podium("experiments", "create", name, "--agent", "a", "--model", "m").returncode == 0
+
+    listed = podium("runs", "list", "--experiment", name)
+
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "no runs\n")
 
 
 def test_keys_of_runs_before_one_that_cannot_be_made_are_printed(
