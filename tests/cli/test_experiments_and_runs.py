@@ -199,7 +199,8 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     assert "podium experiments create" in no_experiment.stderr
     assert "There is no experiment 'none'" in not_closed.stderr
     assert "There is no experiment 'none'" in not_listed.stderr
-    assert "There is no competition nowhere" in unknown.stderr
+    assert "There is no competition nowhere, or it is archived;" in unknown.stderr
+    assert "`podium competitions list --archived`" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
     assert "There is no suite 'mle/bench'" in no_suite.stderr
 
