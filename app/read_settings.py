@@ -25,8 +25,14 @@ log = logging.getLogger("podium.storage")
 
 PREFIX = "PODIUM_"
 ENV_FILE = ".env"
-# Variables of clients, of the documentation's examples and of the tests. They are not settings.
-OF_CLIENTS = frozenset({"PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_BIN"})
+# Variables of clients and verifiers, of the documentation's examples and of the tests. They are not
+# settings.
+OF_CLIENTS = frozenset(
+    {
+        "PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_BIN", "PODIUM_EXPERIMENT", "PODIUM_SEED",
+        "PODIUM_SUBMISSION", "PODIUM_TRIAL", "PODIUM_VERIFIER_LOGS", "PODIUM_WAIT_SECONDS",
+    }
+)  # fmt: skip
 # PODIUM_TEST_*: of the tests. The others: Kubernetes and Docker set them where a service is called
 # podium.
 NO_SETTING = re.compile(r"PODIUM_(TEST_.*|SERVICE_.*|PORT_[0-9]+_.*|NAME|ENV_.*)")

@@ -102,6 +102,18 @@ def test_variables_of_clients_tests_and_kubernetes_are_left_alone(
     assert read_settings().port == 7777
 
 
+def test_variables_that_clients_read_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell in which a harness runs has them, and `podium` is called there, too."""
+    repository = Path(__file__).parents[1]
+    files = [*(repository / "clients").rglob("*.py"), *(repository / "app/cli/harbor").glob("*.py")]
+    read = {name for file in files for name in re.findall(r'"(PODIUM_\w+)"', file.read_text())}
+    assert {"PODIUM_EXPERIMENT", "PODIUM_SEED", "PODIUM_TRIAL", "PODIUM_WAIT_SECONDS"} <= read
+    for name in read:
+        monkeypatch.setenv(name, "1")
+
+    assert read_settings().port == 7777
+
+
 def test_a_missing_competitions_directory_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -99,11 +99,12 @@ def _refuse_unready(slugs: list[str], states: dict[str, str]) -> None:
     unknown = [slug for slug in slugs if slug not in states]
     if unknown:
         count = f"{len(unknown)} of {len(slugs)} competitions are not imported"
-        what = f"There is no competition {unknown[0]}" if len(slugs) == 1 else count
+        one = f"There is no competition {unknown[0]}, or it is archived"
+        what = one if len(slugs) == 1 else count
         named = "" if len(slugs) == 1 else f": {first_few(unknown, NAMED)}"
         raise NotFound(
-            f"{what}{named}; `podium competitions list` shows those that are imported. No run was "
-            "made."
+            f"{what}{named}; `podium competitions list --archived` shows all that are imported. No "
+            "run was made."
         )
     needy = [slug for slug in slugs if states[slug] != CompetitionStatus.READY.value]
     if needy:

@@ -98,13 +98,18 @@ def list_runs(
     if there := remote(url, key):
         with there:
             found = list(there.items("/v1/runs", state=state and state.value, **query))
+            if experiment and not found:
+                there.get(path_to("experiments", experiment))  # else a typo has no runs
     else:
+        from app.services.experiments import experiments
         from app.services.experiments.runs import listed_runs
 
         with podium() as context:
             found = listed_runs(
                 context, experiment or None, competition or None, state, archived=archived
             )
+            if experiment and not found:
+                experiments.find(context, experiment)
     if as_json:
         print_json(found)
         return

@@ -25,17 +25,21 @@ UNDECIDED = ("queued", "grading")
 
 def main() -> None:
     """Send the file that the command line names."""
-    (file,) = sys.argv[1:]
-    sent = send(Path(file))
+    if len(sys.argv) != 2:
+        sys.exit("Name the file: python send.py submission.csv")
+    sent = send(Path(sys.argv[1]))
     print(json.dumps({name: sent[name] for name in ("state", "message", "problem", "grade")}))
 
 
 def send(file: Path) -> dict[str, Any]:
     """The submission once it is decided; the same file under the same name is sent once."""
-    content = file.read_bytes()
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        sys.exit(f"{file} cannot be read: {error.strerror}.")
     key = hashlib.sha256(file.name.encode() + b"\n" + content).hexdigest()
     headers = {"Content-Type": "text/csv", "Prefer": "wait=60", "Idempotency-Key": key}
-    sent = podium(f"/v1/runs/{os.environ['PODIUM_RUN']}/submissions", content, headers)
+    sent = podium(f"/v1/runs/{_variable('PODIUM_RUN')}/submissions", content, headers)
     while sent["state"] in UNDECIDED:
         time.sleep(PAUSE)
         sent = podium(f"/v1/submissions/{sent['id']}")
@@ -52,10 +56,12 @@ def podium(
 
 def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
     """Podium's answer to the run's key. A refusal ends the program with Podium's words."""
-    key = {"Authorization": f"Bearer {os.environ['PODIUM_KEY']}"}
-    address = os.environ["PODIUM_URL"] + path
-    request = urllib.request.Request(address, body, {**key, **(headers or {})})  # noqa: S310
-    until = time.monotonic() + float(os.environ.get("PODIUM_WAIT_SECONDS", "300"))
+    key = {"Authorization": f"Bearer {_variable('PODIUM_KEY')}"}
+    url = _variable("PODIUM_URL")
+    if not url.startswith(("http://", "https://")):
+        sys.exit(f"PODIUM_URL is {url!r}: write an address as http://podium:7777.")
+    request = urllib.request.Request(url + path, body, {**key, **(headers or {})})  # noqa: S310
+    until = time.monotonic() + _wait_seconds()
     while True:
         try:
             with urllib.request.urlopen(request, timeout=90) as answer:  # noqa: S310
@@ -70,8 +76,25 @@ def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = N
         except (OSError, http.client.HTTPException) as error:
             pause = PAUSE
             if time.monotonic() + pause > until:
-                sys.exit(f"Podium at {os.environ['PODIUM_URL']} cannot be reached: {error}")
+                sys.exit(f"Podium at {url} cannot be reached: {error}")
         time.sleep(pause)
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        sys.exit(
+            f"Set {name}. PODIUM_URL is the address of Podium, PODIUM_RUN and PODIUM_KEY a run's."
+        )
+    return value
+
+
+def _wait_seconds() -> float:
+    given = os.environ.get("PODIUM_WAIT_SECONDS", "300")
+    try:
+        return float(given)
+    except ValueError:
+        sys.exit(f"PODIUM_WAIT_SECONDS is {given!r}: write a number.")
 
 
 def _words(error: urllib.error.HTTPError) -> str:

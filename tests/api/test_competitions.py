@@ -192,6 +192,20 @@ def test_an_archive_in_the_wrong_part_is_told(podium: Podium, tiny: Path) -> Non
     assert "'archive'" in response.json()["detail"]
 
 
+def test_a_run_finds_its_competition_by_name_alone(podium: Podium, tiny: Path) -> None:
+    agent = podium.run(tiny).client
+    title = podium.admin.get(f"/v1/competitions/{tiny.name}").json()["title"]
+
+    def found(**query: str) -> list[str]:
+        answer = agent.get("/v1/competitions", params=query)
+        assert answer.status_code == 200
+        return [one["slug"] for one in answer.json()["items"]]
+
+    assert found() == found(q=title.upper()) == found(q=tiny.name) == [tiny.name]
+    assert found(q="another competition") == []
+    assert found(tag="a tag that it has not") == [tiny.name]  # what it has, an agent is not told
+
+
 def test_competitions_are_found_by_name_and_paged(podium: Podium, tiny: Path) -> None:
     podium.competition()
     found = podium.admin.get("/v1/competitions", params={"q": tiny.name}).json()["items"]

@@ -111,7 +111,9 @@ def test_a_repeated_request_is_one_attempt(podium, experiment, harness, tiny, go
     assert grade(harness, tiny.name, good, key="y", attempt=1).json() == numbered
     assert len({first["id"], keyed["id"], numbered["id"]}) == 3
     assert grade(harness, tiny.name, other, key="trial-1").status_code == 409
-    assert grade(harness, tiny.name, other, attempt=1).status_code == 409
+    refused = grade(harness, tiny.name, other, attempt=1)
+    assert refused.status_code == 409
+    assert "attempt was already sent with another file" in refused.json()["detail"]
     second = grade(harness, tiny.name, other, attempt=2).json()
 
     assert {first["run"], keyed["run"], numbered["run"], second["run"]} == {first["run"]}

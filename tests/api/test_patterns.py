@@ -72,6 +72,25 @@ def test_other_faults_keep_their_words(podium: Podium) -> None:
     assert "query.between: Input should be less than or equal to 100" in response.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"name"}', "this is not valid JSON at character 8: Expecting ':' delimiter"),
+        (b"{'name': 1}", "this is not valid JSON at character 2: Expecting property name"),
+        (b"name=x", "this is not valid JSON at character 1: Expecting value"),
+        (b'{"name": "x", "agent": "a", "model": "m", "nam": 1}', "unknown field; /docs lists"),
+    ],
+)
+def test_a_body_that_cannot_be_taken_is_told_why(podium: Podium, body: bytes, message: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = podium.admin.post("/v1/experiments", content=body, headers=headers)
+
+    assert response.status_code == 422
+    (error,) = response.json()["errors"]
+    assert error["message"].startswith(message)
+    assert message in response.json()["detail"]
+
+
 def test_only_a_body_that_is_no_object_is_told_to_have_a_header(podium: Podium) -> None:
     """That of `limits` was sent: it is not what is missing."""
     body = {"experiment": "x", "competition": "x", "seed": 0, "limits": [24]}

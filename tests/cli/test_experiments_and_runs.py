@@ -145,6 +145,29 @@ def test_from_an_experiment_to_its_results(
     assert first["run"] not in podium("runs", "list", "--state", "open").stdout
 
 
+def test_a_run_that_had_no_failure_shows_the_kind_of_its_score(
+    podium: Podium, server: PodiumServer
+) -> None:
+    name = f"no-failure-{podium.mode}"  # type: ignore[attr-defined]
+    with server.client() as admin:
+        body = {"experiment": name, "competition": "tiny"}
+        assert admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+        good = good_submission(server.data_dir.parent / "tiny", shift=0.12)
+        for seed, failure in enumerate(("none", "crash", "no_submission")):
+            run = admin.post("/v1/runs", json={**body, "seed": seed}).json()["id"]
+            if failure != "no_submission":
+                headers = {"Content-Type": "text/csv", "Prefer": "wait=30"}
+                admin.post(f"/v1/runs/{run}/submissions", content=good, headers=headers)
+            done = admin.patch(f"/v1/runs/{run}", json={"state": "closed", "failure": failure})
+            assert done.status_code == 200
+
+    lines = podium("results", name).stdout.splitlines()
+
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["tiny", "0", "graded"], ["tiny", "1", "crash"], ["tiny", "2", "no_submission"],
+    ]  # fmt: skip
+
+
 def test_whole_ids_of_keys_of_one_role_can_be_copied(podium: Podium, server: PodiumServer) -> None:
     made = json.loads(podium("keys", "create", "researcher", "--name", "Ada", "--json").stdout)
 
@@ -168,15 +191,27 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     suite = podium("runs", "create", "--experiment", "none", "--suite", "mine")
     no_suite = podium("runs", "create", "--experiment", "none", "--suite", "mle/bench")
     not_closed = podium("runs", "close", "--experiment", "none")
+    not_listed = podium("runs", "list", "--experiment", "none")
 
-    for done in (no_experiment, unknown, suite, no_suite, not_closed):
+    for done in (no_experiment, unknown, suite, no_suite, not_closed, not_listed):
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
     assert "podium experiments create" in no_experiment.stderr
     assert "There is no experiment 'none'" in not_closed.stderr
-    assert "There is no competition nowhere" in unknown.stderr
+    assert "There is no experiment 'none'" in not_listed.stderr
+    assert "There is no competition nowhere, or it is archived;" in unknown.stderr
+    assert "`podium competitions list --archived`" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
     assert "There is no suite 'mle/bench'" in no_suite.stderr
+
+
+def test_an_experiment_without_runs_lists_none(podium: Podium) -> None:
+    name = f"without-runs-{podium.mode}"  # type: ignore[attr-defined]
+    assert podium("experiments", "create", name, "--agent", "a", "--model", "m").returncode == 0
+
+    listed = podium("runs", "list", "--experiment", name)
+
+    assert (listed.returncode, listed.stdout, listed.stderr) == (0, "", "no runs\n")
 
 
 def test_keys_of_runs_before_one_that_cannot_be_made_are_printed(

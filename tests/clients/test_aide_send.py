@@ -63,6 +63,39 @@ def test_a_good_file_is_graded_and_the_same_file_again_is_no_other_submission(  
     assert states(podium, run) == ["graded"]
 
 
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"PODIUM_URL": ""}, "Set PODIUM_URL"),
+        ({"PODIUM_RUN": ""}, "Set PODIUM_RUN"),
+        ({"PODIUM_KEY": ""}, "Set PODIUM_KEY"),
+        ({"PODIUM_URL": "podium:7777"}, "PODIUM_URL is 'podium:7777': write an address as http://"),
+        ({"PODIUM_URL": "podium"}, "PODIUM_URL is 'podium': write an address as http://"),
+        ({"PODIUM_WAIT_SECONDS": "long"}, "PODIUM_WAIT_SECONDS is 'long': write a number"),
+    ],
+)
+def test_a_wrong_variable_is_one_sentence(
+    tmp_path: Path, variables: dict[str, str], words: str
+) -> None:
+    (tmp_path / "submission.csv").write_text("id,y\n1,2\n")
+    right = {"PODIUM_URL": "http://127.0.0.1:9", "PODIUM_RUN": "run_x", "PODIUM_KEY": "pod_run_x"}
+
+    done = send(tmp_path / "submission.csv", **right | {"PODIUM_WAIT_SECONDS": "1"} | variables)
+
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    """AIDE leaves none if none of its steps made one."""
+    missing = send(tmp_path / "submission.csv", PODIUM_RUN="run_x")
+
+    assert missing.returncode == 1
+    assert f"{tmp_path}/submission.csv cannot be read: No such file or directory" in missing.stderr
+    assert "Traceback" not in missing.stderr
+
+
 @pytest.mark.parametrize("code", BAD_FILES)
 def test_a_bad_file_is_told_with_its_violations(podium, tiny, tmp_path, code):  # type: ignore[no-untyped-def]
     run = podium.run(tiny, feedback="validity")

@@ -215,6 +215,8 @@ def test_a_list_of_files_gives_a_grading_report(harness, podium, tiny, file, tmp
     [
         ('{"competition_id": "x"}', "out", "document 2 has no submission_path"),
         ("[1]", "out", "document 2 has no competition_id"),
+        ("submission.csv", "out", "all.jsonl: line 2 is not JSON: Expecting value"),
+        ("\udcff", "out", "all.jsonl is not text in UTF-8: "),
         ("", "all.jsonl", "all.jsonl"),
     ],
 )
@@ -222,7 +224,7 @@ def test_a_list_or_place_that_cannot_be_used_is_told_before_a_file_is_graded(  #
     harness, podium, experiment, tiny, file, tmp_path, line, place, words
 ):
     first = json.dumps({"competition_id": tiny.name, "submission_path": str(file)})
-    (tmp_path / "all.jsonl").write_text(f"{first}\n{line}\n")
+    (tmp_path / "all.jsonl").write_text(f"{first}\n{line}\n", errors="surrogateescape")
 
     done = harness.run(
         "mlebench", "grade", "--submission", str(tmp_path / "all.jsonl"), "--output-dir",

@@ -29,9 +29,12 @@ def test_a_run_lists_its_own_competition_and_its_files(
     agent = make_agent(podium.run(tiny).document["key"], client, credentials)
 
     listed = agent.kaggle("list", "-v")
+    other = agent.kaggle("list", "-v", "-s", "another competition")
     files = agent.kaggle("files", tiny.name, "-v")
 
     assert [row["ref"] for row in rows(listed.stdout)] == [tiny.name], told(listed)
+    assert other.returncode == 0
+    assert tiny.name not in other.stdout
     assert {row["name"] for row in rows(files.stdout)} == {"sample_submission.csv", "train.csv"}
     assert files.returncode == 0
 

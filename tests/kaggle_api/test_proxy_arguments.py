@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import socket
 
 import pytest
 
@@ -20,3 +21,23 @@ def test_wrong_arguments_are_told(tmp_path, words):
     assert ran.returncode == 1
     assert ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_an_address_that_cannot_be_listened_on_is_named(tmp_path):
+    (tmp_path / "key").write_text("pod_run_x")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for address, why in (
+            (f"127.0.0.1:{port}", "Address already in use"),
+            ("nowhere.invalid:80", "Name or service not known"),
+        ):
+            ran = run_podium(
+                ["proxy", "--to", "http://127.0.0.1:1", "--key-file", str(tmp_path / "key"),
+                 "--listen", "127.0.0.1:0", "--listen", address],
+                env={**os.environ, "COLUMNS": "200"}, capture_output=True, text=True, timeout=60,
+            )  # fmt: skip
+
+            assert ran.returncode == 1
+            assert f"Cannot listen on {address}: {why}. Choose another --listen." in ran.stderr

@@ -59,6 +59,12 @@ def test_an_index_with_a_name_is_a_column_of_a_parquet_file(tmp_path, index, col
         (b"a,b\n\xff\xfe,1\n", "cannot be read"),
         (b"a," + b"b" * 200_000 + b"\n1,2\n", "cannot be read as a table"),
         (b"a,b\n1,2\n3\n4,5,6\n", "cannot be read as a table: .*saw 3\\.$"),
+        ("a,b\n1,2\n".encode("utf-16"), "as a table: the file is UTF-16, not UTF-8: save it as"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "as a table: the file looks like UTF-16, not UTF-8"),
+        (b"a,b\n\xe9,1\n", "as a table: byte 0xe9 in line 2 is not UTF-8"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "is an Excel workbook: save it as CSV"),
+        (b"PK\x03\x04\x14\x00[Content_Types].xml\x8a", "is an Excel workbook: save it as CSV"),
+        (b"PAR1" + bytes(100), "is a Parquet file"),
         (b"a,b\n1,2,3\n4,5,6\n", "more cells than the first line has names"),
     ],
 )
@@ -68,6 +74,13 @@ def test_what_is_no_table_is_said(tmp_path, data, words):
 
     with pytest.raises(Invalid, match=words):
         read_table(file)
+
+
+def test_a_character_at_the_end_of_the_first_bytes_may_be_cut(tmp_path):
+    file = tmp_path / "t.csv"
+    for blanks in range(3):
+        file.write_text("b" * blanks + "é" * 40_000 + ",y\n1,2\n", encoding="utf-8")
+        assert read_table(file)["y"].tolist() == ["2"]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

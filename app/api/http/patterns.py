@@ -1,4 +1,4 @@
-"""The patterns of parameters and fields in words, for errors.
+"""The patterns of parameters and fields in words, for errors, and some of Pydantic's errors.
 
 The words are here and not beside each parameter, since one pattern is that of many parameters. A
 test compares this list with the patterns of all routes (`tests/api/test_patterns.py`).
@@ -34,11 +34,16 @@ EXPECTED: Mapping[str, str] = MappingProxyType(
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """The message of one of Pydantic's errors; of a pattern or an object, what is expected."""
+    """The message of one of Pydantic's errors; of some of them, in words that say what to mend."""
     if error["type"] == "string_pattern_mismatch":
         words = EXPECTED.get(error["ctx"]["pattern"])
         if words:
             return f"expected {words}"
+    if error["type"] == "json_invalid":  # the place is the number of characters before the fault
+        at = error["loc"][-1] + 1
+        return f"this is not valid JSON at character {at}: {error['ctx']['error']}"
+    if error["type"] == "extra_forbidden":
+        return "unknown field; /docs lists those that are known"
     if error["type"] == "model_attributes_type":
         is_body = len(error["loc"]) == 1  # curl sends JSON without the header
         header = ", with the header 'Content-Type: application/json'" if is_body else ""

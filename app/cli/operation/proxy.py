@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,10 +62,17 @@ def _key(file: Path) -> str:
 
 
 async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
-    try:
-        servers = await serve(upstream, addresses)
-    except OSError as error:
-        raise CannotStart(f"Cannot listen: {error.strerror or error}.") from None
+    servers: list[asyncio.Server] = []
+    for host, port in addresses:
+        try:
+            servers += await serve(upstream, [(host, port)])
+        except OSError as error:
+            # asyncio's own words name the address as a tuple; those of a name have no errno.
+            number = error.errno or 0
+            why = os.strerror(number) if number > 0 else error.strerror or error
+            raise CannotStart(
+                f"Cannot listen on {host}:{port}: {why}. Choose another --listen."
+            ) from None
     ended = asyncio.Event()
     for end in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(end, ended.set)

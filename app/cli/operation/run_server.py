@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import resource
 import signal
 import socket
@@ -134,9 +135,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise CannotStart(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port."
-        ) from None
+        of_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        advice = "Choose another --port." if of_the_port else "--host takes this machine's own."
+        raise CannotStart(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
     # Connections inherit it. Without it the kernel takes megabytes for a client that reads nothing.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
     listener.listen(BACKLOG)

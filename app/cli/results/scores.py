@@ -11,6 +11,7 @@ from app.cli.options import AsJson, Key, Url
 from app.cli.remote import path_to, remote
 from app.cli.results.options import Csv, FormOption, Out
 from app.cli.tables import moment, print_table
+from app.domain.states import Failure
 
 SHOWN = ("competition", "seed", "state", "score", "medal", "above median", "better", "improvement",
          "started", "run")  # fmt: skip
@@ -69,4 +70,5 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 def _state(row: dict[str, Any]) -> str:
     """Why a run has no score, or the kind of its score."""
-    return str(row["why"] or row["failure"] or row["sort"] or "no score")
+    failure = None if row["failure"] == Failure.NONE else row["failure"]
+    return str(row["why"] or failure or row["sort"] or "no score")

@@ -11,9 +11,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
+from app.domain.verdict import Rejection, ViolationCode
 from app.errors import Invalid
+from app.grading.reading.utf8 import decode_text
 
 PACKED = ".gz"
+FIRST_BYTES = 1 << 16  # of a table, in which another format or encoding is seen
+NOT_ASCII = bytes(range(128, 256))
 PARQUET = (".parquet", ".pq")
 # What pandas and pyarrow raise at a file that is none, or whose description of itself is wrong.
 UNREADABLE = (
@@ -36,6 +40,7 @@ def read_table(file: Path) -> pd.DataFrame:
         if file.suffix.lower() in PARQUET:
             table = _texts(_with_index(pd.read_parquet(file)))
         else:
+            _require_text(file)
             _require_names(_header(file), file)
             table = pd.read_csv(
                 file, dtype=str, keep_default_na=False, encoding="utf-8-sig",
@@ -64,6 +69,24 @@ def header(file: Path) -> list[str]:
         return _header(file)
     except UNREADABLE as error:
         raise Invalid(f"{file.name} cannot be read as a table: {error}.") from None
+
+
+def _require_text(file: Path) -> None:
+    """Refuse another format or encoding by its first lines, in the words that submissions get.
+
+    Raises:
+        Invalid: it is no text in UTF-8.
+    """
+    if file.suffix == PACKED:
+        return
+    with file.open("rb") as content:
+        lines = content.read(FIRST_BYTES)
+    try:
+        decode_text(lines.rstrip(NOT_ASCII))  # the last character may be cut
+    except Rejection as rejection:
+        found = rejection.verdict.violations[0]
+        if found.code != ViolationCode.EMPTY_FILE:  # pandas says it, in words for a table
+            raise Invalid(f"{file} cannot be read as a table: {found.message}.") from None
 
 
 def _header(file: Path) -> list[str]:

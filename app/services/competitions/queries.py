@@ -74,12 +74,17 @@ def page(
 ) -> tuple[list[tuple[CatalogueEntry, RunRecord | None]], str | None]:
     """A page of competitions by slug, at most `limit` after the slug `after`; the next cursor.
 
-    Archived competitions are there only with `archived`.
+    Archived competitions are there only with `archived`. For a run's key, `suite` and `tag` are not
+    looked at: whether its competition has them is nothing that an agent is told.
     """
     if caller.is_run:
         with context.database.read() as session:
             run = runs.get_run(session, caller.run_id or "")
-        return ([find(context, caller, run.competition)] if run and not after else []), None
+        if run is None or after:
+            return [], None
+        entry, run = find(context, caller, run.competition)
+        named = q is None or competitions.is_named(entry.version, q)
+        return ([(entry, run)] if named else []), None
     slugs = None if suite is None else context.catalogue.suite(suite)
     with context.database.read() as session:
         found = competitions.list_current(

@@ -114,15 +114,15 @@ def refuse_over_quota(
 
 
 def refuse_other_file(known: SubmissionRecord, sha256: str) -> None:
-    """Refuse a file whose Idempotency-Key came with another one; `known` was stored with it.
+    """Refuse a file whose key or attempt came with another one; `known` was stored with it.
 
     Raises:
         IdempotencyMismatch: the digest is not that of the known submission.
     """
     if known.sha256 != sha256:
         raise IdempotencyMismatch(
-            f"This Idempotency-Key was already sent with another file ({known.id}). "
-            "Send a new key with a new file."
+            f"This Idempotency-Key or attempt was already sent with another file ({known.id}). "
+            "Send a new one with a new file."
         )
 
 

@@ -198,5 +198,10 @@ def _matching(rows: Any, q: str | None, tag: str | None) -> Iterator[VersionReco
         version = VersionRecord(**row)
         if tag is not None and tag not in version.document.get("tags", ()):
             continue
-        if q is None or q.casefold() in f"{version.slug}\n{version.title}".casefold():
+        if q is None or is_named(version, q):
             yield version
+
+
+def is_named(version: VersionRecord, q: str) -> bool:
+    """Whether a search for this text finds the competition: by slug or title, in any case."""
+    return q.casefold() in f"{version.slug}\n{version.title}".casefold()

@@ -67,13 +67,23 @@ def load_yaml(fpath: Path) -> Any:
 
 
 def read_jsonl(file_path: str, skip_commented_out_lines: bool = False) -> list[dict[str, Any]]:
-    """The documents of a file with one JSON document a line."""
-    lines = Path(file_path).read_text().splitlines()
-    return [
-        json.loads(line)
-        for line in lines
-        if line.strip() and not (skip_commented_out_lines and line.strip().startswith("//"))
-    ]
+    """The documents of a file with one JSON document a line.
+
+    Raises:
+        ValueError: the file is not text, or a line is not JSON; it names the file and the line.
+    """
+    try:
+        lines = Path(file_path).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file_path} is not text in UTF-8: {error}.") from None
+    documents = []
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not (skip_commented_out_lines and line.strip().startswith("//")):
+            try:
+                documents.append(json.loads(line))
+            except ValueError as error:
+                raise ValueError(f"{file_path}: line {number} is not JSON: {error}.") from None
+    return documents
 
 
 def get_logger(

@@ -8,6 +8,8 @@ import socket
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Command
 from tests.server import PodiumServer
 
@@ -58,6 +60,16 @@ def test_a_taken_port_is_told(podium: Command) -> None:
 
     assert done.returncode == 1
     assert "Choose another --port" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["300.1.1.1", "192.0.2.1"])
+def test_an_address_of_another_machine_is_told(podium: Command, host: str) -> None:
+    done = podium("serve", "--host", host, "--port", 0)
+
+    assert done.returncode == 1
+    assert f"Cannot listen on {host}" in done.stderr
+    assert "--host" in done.stderr
+    assert "--port" not in done.stderr
 
 
 def test_a_number_that_is_no_port_is_refused(podium: Command) -> None:
