@@ -139,13 +139,14 @@ def make_grid(
 def _missing_error(missing: tuple[tuple[str, int], ...], padding: Padding) -> AttemptsMissing:
     named = first_few([f"{slug} seed {seed}" for slug, seed in missing], 3)
     advice = {
-        Padding.NONE: "With padding `fail` they count as failures, with `complete` seeds that miss "
-        "any are left out, with `available` each competition counts with the results that it has.",
-        Padding.COMPLETE: "No seed has a result at every competition, so padding `complete` leaves "
-        "none. With `available` each competition counts with the results that it has, with `fail` "
-        "missing results count as failures.",
-        Padding.AVAILABLE: "Padding `available` needs a result at every competition. With `fail` "
-        "missing results count as failures.",
+        Padding.NONE: "With padding=fail they count as failures, with padding=complete seeds that "
+        "miss any are left out, with padding=available each competition counts with the results "
+        "that it has.",
+        Padding.COMPLETE: "No seed has a result at every competition, so padding=complete leaves "
+        "none. With padding=available each competition counts with the results that it has, with "
+        "padding=fail missing results count as failures.",
+        Padding.AVAILABLE: "padding=available needs a result at every competition. With "
+        "padding=fail missing results count as failures.",
     }.get(padding, "")
     return AttemptsMissing(
         f"There is no result of {named}. {advice}",

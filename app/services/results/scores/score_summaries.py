@@ -135,7 +135,7 @@ def _refusal(name: str, scale: str, without: list[Key]) -> AttemptsMissing:
     named = first_few([f"{slug} seed {seed}" for slug, seed in without], SHOWN_UNPLACED)
     return AttemptsMissing(
         f"{name}: {named}: {NO_VALUE[scale]}. {REMEDY[scale]}, or let them count as "
-        "failures by padding `fail`.",
+        "failures by padding=fail.",
         missing=[
             {"competition": slug, "seed": seed, "reason": NO_VALUE[scale]} for slug, seed in without
         ],
