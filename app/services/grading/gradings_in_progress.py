@@ -6,8 +6,8 @@ submissions are claimed than are graded at a time; only those with such a file m
 died. The files are not flushed to disk: they are about the death of a process, and not of a
 machine.
 
-All are links to one file. To make and remove a file for each would cost more: ext4 looks for an
-inode that was not removed in the last seconds.
+All are links to one file, where the file system has links. To make and remove a file for each would
+cost more: ext4 looks for an inode that was not removed in the last seconds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import logging
 from pathlib import Path
 
 from app.settings import Settings
+from app.storage.blobs.links import link_or_copy
 
 NOTE = "grading.note"  # in the data directory: `grading` has submissions only
 log = logging.getLogger("podium.worker")
@@ -27,21 +28,13 @@ def begin(settings: Settings, submission_id: str) -> None:
     path, note = _directory(settings) / submission_id, settings.data_dir / NOTE
     try:
         try:
-            path.hardlink_to(note)
+            link_or_copy(note, path)
         except FileNotFoundError:  # the first one
             path.parent.mkdir(exist_ok=True)
             note.touch()
-            path.hardlink_to(note)
+            link_or_copy(note, path)
     except FileExistsError:
-        return
-    except OSError:
-        _create(path)  # some file systems have no links
-
-
-def _create(path: Path) -> None:
-    try:
-        path.parent.mkdir(exist_ok=True)
-        path.touch()
+        pass  # it is noted already
     except OSError as error:
         log.warning("cannot note what is graded", extra={"reason": error.strerror})
 

@@ -94,10 +94,10 @@ def test_an_outcome_that_is_just_being_written_is_no_lost_attempt(url: str, tmp_
             finished = FinishedGrading(claimed, fault, "mae", datetime.now(UTC))
             assert write_outcomes(session, [finished], max_attempts=1) == [SubmissionState.FAILED]
             is_written.set()
-            may_commit.wait()
+            may_commit.wait(30)
 
         writing = cut.database.enqueue(write)
-        is_written.wait()
+        assert is_written.wait(30)
         with ThreadPoolExecutor(1) as pool:
             looking = pool.submit(take_over, lives, frozenset({cut.instance}))
             waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
