@@ -136,7 +136,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         of_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        advice = "Choose another --port." if of_the_port else "--host takes this machine's own."
+        advice = "Choose another --port." if of_the_port else "Choose another --host."
         raise CannotStart(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
     # Connections inherit it. Without it the kernel takes megabytes for a client that reads nothing.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
