@@ -147,15 +147,16 @@ def test_a_closed_pool_takes_no_job(tiny, tiny_file):
     assert not pool.is_ready()
 
 
-def test_a_cancelled_job_is_not_done(pool, with_metric, tiny, tiny_file):
-    wait_until(pool.is_ready)
-    slow = [pool.grade(*with_metric(SLEEPER.format(seconds=1))) for _ in range(2)]
-    before = pool.counts()["jobs"]
-    unwanted = pool.grade(tiny, tiny_file)
+def test_a_cancelled_job_is_not_done(pool, with_metric):
+    slow, at_once = with_metric(SLEEPER.format(seconds=1)), with_metric(SLEEPER.format(seconds=0))
+    done = pool.counts()["jobs"]
+    running = [pool.grade(*slow) for _ in range(2)]
+    wait_until(lambda: pool.counts()["jobs"] == done + 2)  # both graders have one
+    unwanted = pool.grade(*at_once)
     assert unwanted.cancel()
-    assert [job.result(30).score for job in slow] == [0.0, 0.0]
-    assert pool.grade(tiny, tiny_file).result(30).score == 0.0
-    assert pool.counts()["jobs"] <= before + 3
+    assert [job.result(30).score for job in running] == [0.0, 0.0]
+    assert pool.grade(*at_once).result(30).score == 0.0
+    assert pool.counts()["jobs"] == done + 3
 
 
 def test_no_grader_outlives_a_killed_server(tmp_path, tiny):
