@@ -15,7 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from app.graders.messages.framing import TooLargeMessage, is_anything_waiting, receive_before, send
+from app.graders.messages.framing import (
+    TooLargeMessage,
+    is_anything_waiting,
+    receive_before,
+    send_before,
+)
 from app.graders.messages.protocol import ProtocolError, Ready, Reply, Request, read, write
 from app.graders.template import START_SECONDS, GraderTemplate, StartFailed
 from app.graders.version_folder import VersionFolder
@@ -123,8 +128,7 @@ class GraderProcess:
         try:
             if is_anything_waiting(self._channel):
                 raise SendFailed("the grader sent something before it was asked")
-            self._channel.settimeout(seconds)
-            send(self._channel, write(request))
+            send_before(self._channel, write(request), deadline)
         except TimeoutError:
             raise
         except (EOFError, OSError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -81,7 +82,27 @@ def authenticate(session: Session, key: str | None) -> Caller:
     if not key:
         raise Unauthorized(f"No key was sent. {HOW_TO}")
     digest = key_digest(key)
-    holder = keys.find_key(session, digest)
+    return _caller(digest, keys.find_key(session, digest))
+
+
+def authenticate_all(
+    session: Session, sent: Collection[str | None]
+) -> dict[str | None, Caller | Unauthorized | RunArchived]:
+    """Like `authenticate`, for many keys by one query. Errors are returned, not raised."""
+    digests = {key: key_digest(key) for key in sent if key}
+    holders = keys.find_keys(session, digests.values())
+    found: dict[str | None, Caller | Unauthorized | RunArchived] = {}
+    for key in sent:
+        try:
+            if not key:
+                raise Unauthorized(f"No key was sent. {HOW_TO}")
+            found[key] = _caller(digests[key], holders.get(digests[key]))
+        except (Unauthorized, RunArchived) as refusal:
+            found[key] = refusal
+    return found
+
+
+def _caller(digest: str, holder: KeyHolder | None) -> Caller:
     # The database finds the row by its digest. The comparison here takes constant time.
     if holder is None or not hmac.compare_digest(holder.key.digest, digest):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")

@@ -11,6 +11,7 @@ from app.graders.messages.framing import (
     receive,
     receive_before,
     send,
+    send_before,
 )
 
 
@@ -65,3 +66,43 @@ def test_a_message_of_impossible_size_is_refused():
         theirs.sendall((LARGEST_MESSAGE + 1).to_bytes(8, "little"))
         with pytest.raises(TooLargeMessage):
             receive(ours)
+
+
+def test_a_large_message_is_sent_as_the_other_side_reads_it():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        read: list[bytes] = []
+        reader = threading.Thread(target=lambda: read.append(receive(theirs)))
+        reader.start()
+        send_before(ours, b"x" * LARGEST_MESSAGE, time.monotonic() + 10)
+        reader.join()
+    assert read == [b"x" * LARGEST_MESSAGE]
+
+
+def test_sending_to_a_side_that_does_not_read_ends_at_the_deadline():
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pytest.raises(TimeoutError):
+        send_before(ours, b"x" * LARGEST_MESSAGE, time.monotonic() + 0.1)
+
+
+def test_a_message_that_comes_in_parts_arrives_whole():
+    ours, theirs = socket.socketpair()
+
+    def send_slowly() -> None:
+        for part in (b"\x06\0\0", b"\0\0\0\0\0par", b"ts!"):
+            theirs.sendall(part)
+            time.sleep(0.05)
+
+    with ours, theirs:
+        sender = threading.Thread(target=send_slowly)
+        sender.start()
+        assert receive_before(ours, time.monotonic() + 10, lambda: True) == b"parts!"
+        sender.join()
+
+
+def test_waiting_at_a_closed_channel_ends():
+    ours, theirs = socket.socketpair()
+    with theirs:
+        ours.close()
+        with pytest.raises(EOFError):
+            receive_before(ours, time.monotonic() + 10, lambda: True)

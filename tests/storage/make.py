@@ -144,4 +144,5 @@ def add_submission(session: Session, submission: SubmissionRecord) -> Submission
 
 def claim_built_in(session: Session, claimant: str, limit: int, now: datetime) -> list[ClaimRecord]:
     """Claim queued submissions to competitions without a metric.py."""
-    return direct_claims.claim(session, claimant, limit, now, file="metric.py", has_file=False)
+    limits = direct_claims.ClaimLimits("metric.py", without_file=limit)
+    return direct_claims.claim(session, claimant, limits, now)[0]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+import select
 import socket
 import struct
 import time
@@ -55,19 +58,33 @@ def read_from_pipe(descriptor: int, wait: Callable[[], object] = lambda: None) -
 def is_anything_waiting(channel: socket.socket) -> bool:
     """Whether unexpected bytes have arrived. They are not read.
 
-    Afterwards the channel has a timeout of 0: set its timeout before the next call.
-
     Raises:
         EOFError: the other side is gone.
     """
-    channel.settimeout(0.0)
     try:
-        waiting = channel.recv(1, socket.MSG_PEEK)
+        waiting = channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
         return False
     if not waiting:
         raise EOFError
     return True
+
+
+def send_before(channel: socket.socket, message: bytes, deadline: float) -> None:
+    """Send one message until `deadline` (of `time.monotonic()`).
+
+    Raises:
+        TimeoutError: the deadline passed.
+        EOFError, OSError: the other side ended.
+    """
+    data = memoryview(_SIZE.pack(len(message)) + message)
+    while True:
+        # Most messages fit into the socket's buffer, so it is not asked first.
+        with contextlib.suppress(BlockingIOError):
+            data = data[channel.send(data, socket.MSG_DONTWAIT) :]
+        if not data:
+            return
+        _wait(channel, select.POLLOUT, _left(deadline))
 
 
 def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[], bool]) -> bytes:
@@ -78,22 +95,44 @@ def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[
         EOFError: the other side ended, or announces a message that is too large. A child of it may
             keep the channel open, so `is_alive` is called too.
     """
+    has_come = False  # then the rest of the message is there too, as a rule
 
     def some(count: int) -> bytes:
-        gone = False
+        nonlocal has_come
+        is_gone = False
         while True:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            channel.settimeout(min(left, _ALIVE_CHECK_SECONDS))
+            left = _left(deadline)
+            if not (has_come or _wait(channel, select.POLLIN, min(left, _ALIVE_CHECK_SECONDS))):
+                if is_gone:
+                    raise EOFError
+                is_gone = not is_alive()  # then look once more: it may have answered before
+                continue
             try:
-                return channel.recv(count)
-            except TimeoutError:
-                if gone:
-                    raise EOFError from None
-                gone = not is_alive()  # then read once more: it may have answered before it died
+                data = channel.recv(count, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                has_come = False
+            else:
+                has_come = True
+                return data
 
     return _message(some)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _wait(channel: socket.socket, event: int, seconds: float) -> bool:
+    """Wait until the channel can be read or written, or is closed. Whether that came in time."""
+    poll = select.poll()
+    try:
+        poll.register(channel, event)
+    except ValueError:  # another thread has closed our end
+        raise EOFError from None
+    return bool(poll.poll(math.ceil(1000 * seconds)))
 
 
 def _message(read: Callable[[int], bytes]) -> bytes:

@@ -23,7 +23,8 @@ from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
 from app.storage.database.batch import WriteBatch
 from app.storage.database.records import ClaimRecord
-from app.storage.queries import claims, direct_claims, submission_counts, submissions
+from app.storage.queries import claims, direct_claims, submissions
+from app.storage.queries.direct_claims import ClaimLimits
 
 T = TypeVar("T")
 MOST_OF_RUN = 16  # claimed at a time
@@ -61,23 +62,21 @@ class SubmissionClaims:
         """
         if limit < 1:
             return []
-        held = Counter(one.run_id for one in busy)
         instance, now = self._context.instance, datetime.now(UTC)
         half = (limit + len(busy)) // 2
         of_own = sum(self._has_own_metric(one) for one in busy)
-        claim = partial(direct_claims.claim, file=METRIC_FILE, most_of_run=MOST_OF_RUN, held=held)
+        limits = ClaimLimits(
+            METRIC_FILE,
+            with_file=max(0, min(limit, half - of_own)),
+            without_file=max(0, min(limit, half - (len(busy) - of_own))),
+            most_of_run=MOST_OF_RUN,
+            held=Counter(one.run_id for one in busy),
+        )
 
         def claim_both(session: Session) -> tuple[list[ClaimRecord], bool]:
             if self._may_have_lost:
                 self._queue_lost(session, {one.id for one in busy})
-            if submission_counts.oldest_queued(session) is None:  # cheaper than to ask for turns
-                return [], False
-            most, most_of_own = half - (len(busy) - of_own), half - of_own
-            found = claim(session, instance, min(limit, most), now, has_file=False)
-            has_more = submission_counts.oldest_queued(session) is not None
-            if has_more:
-                found += claim(session, instance, min(limit, most_of_own), now, has_file=True)
-                has_more = submission_counts.oldest_queued(session) is not None
+            found, has_more = direct_claims.claim(session, instance, limits, now)
             self._find_own_metrics(session, found)
             return found, has_more
 

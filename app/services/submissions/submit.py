@@ -9,16 +9,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.errors import PodiumError
-from app.services.auth import Caller, authenticate, own_run
+from app.services.auth import Caller, authenticate_all, may_reach, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Outcome, Reservation, WantedPlace
-from app.services.runtime.run_limits import refuse_closed, refuse_measured, start_clocks
+from app.services.runtime.run_limits import (
+    no_run,
+    refuse_closed,
+    refuse_measured,
+    start_clocks,
+)
 from app.services.submissions.storing_threads import store_in_thread
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import submissions
+from app.storage.queries import runs, submissions
 from app.storage.queries.ids import new_id
 
 Admission = tuple[Caller, RunRecord]
@@ -76,17 +81,13 @@ def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | P
 
     The first request of a run's key starts the run's clock, also if it is refused.
     """
-    found: dict[tuple[str | None, str], Admission | PodiumError] = {}
-    waiting: set[str | None] = set()
     with context.database.read() as session:
-        for key, run_id in {(one.key, one.run_id) for one in senders}:
-            try:
-                caller = authenticate(session, key)
-                waiting.add(caller.waiting_run)
-                found[key, run_id] = caller, own_run(session, caller, run_id)
-            except PodiumError as refusal:
-                found[key, run_id] = refusal
-    admissions = [found[one.key, one.run_id] for one in senders]
+        callers = authenticate_all(session, {one.key for one in senders})
+        asked = {one.run_id for one in senders if _may_ask(callers[one.key], one.run_id)}
+        existing = runs.get_runs(session, asked)
+    admissions = [
+        _admission(callers[one.key], one.run_id, existing.get(one.run_id)) for one in senders
+    ]
     for place, (one, admission) in enumerate(zip(senders, admissions, strict=True)):
         if not isinstance(admission, PodiumError):
             try:
@@ -95,8 +96,24 @@ def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | P
                 _graded_run(context, admission[1])
             except PodiumError as refusal:
                 admissions[place] = refusal
+    waiting = {one.waiting_run for one in callers.values() if isinstance(one, Caller)}
     start_clocks(context.database, waiting)
     return admissions
+
+
+def _may_ask(caller: Caller | PodiumError, run_id: str) -> bool:
+    """Whether the run is looked up. What strangers and other runs' keys name meets no query."""
+    return isinstance(caller, Caller) and (not caller.is_run or caller.run_id == run_id)
+
+
+def _admission(
+    caller: Caller | PodiumError, run_id: str, run: RunRecord | None
+) -> Admission | PodiumError:
+    if isinstance(caller, PodiumError):
+        return caller
+    if run is None or not may_reach(caller, run):
+        return no_run(run_id)
+    return caller, run
 
 
 def _graded_run(context: Context, run: RunRecord) -> RunRecord:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    bindparam,
+    exists,
+    func,
+    literal,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
@@ -24,7 +35,7 @@ HAS_FILE = exists().where(
 )
 
 
-def _by_turns(condition: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
+def _by_turns(condition: ColumnElement[bool], limit: str, *, has_file: bool) -> Select[Any]:
     """The queued submissions by turns: the first of each run, then the second of each, ..."""
     queued = (
         select(
@@ -35,15 +46,21 @@ def _by_turns(condition: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
         .where(IS_QUEUED, condition)
         .subquery()
     )
-    return (
+    first = (
         select(queued)
-        .where(queued.c.turn <= bindparam("most"))
+        .where(queued.c.turn <= bindparam("turns"))
         .order_by(queued.c.turn, queued.c.id)
-        .limit(bindparam("limit"))
+        .limit(bindparam(limit))
+        .subquery()
     )
+    return select(first, literal(has_file).label("has_file"))
 
 
-BY_TURNS = {True: _by_turns(HAS_FILE), False: _by_turns(~HAS_FILE)}
+# In one statement: much of what a statement costs is the same whatever it asks for.
+BY_TURNS = union_all(
+    _by_turns(HAS_FILE, "with_file", has_file=True),
+    _by_turns(~HAS_FILE, "without_file", has_file=False),
+)
 CLAIMABLE = (
     select(
         TABLE.c.id,
@@ -71,35 +88,58 @@ CLAIM = (
 )
 
 
-def claim(
-    session: Session,
-    claimant: str,
-    limit: int,
-    now: datetime,
-    *,
-    file: str,
-    has_file: bool,
-    most_of_run: int | None = None,
-    held: Mapping[str, int] = MappingProxyType({}),
-) -> list[ClaimRecord]:
-    """Claim up to `limit` queued submissions for `claimant`, by turns of their runs.
+@dataclass(frozen=True, slots=True)
+class ClaimLimits:
+    """How many submissions are claimed at most, and how many of a run.
 
-    With `has_file` only those whose competition's version has a file at the path `file`, otherwise
-    only those whose version has none. `held` is the number of submissions of each run that the
+    `with_file` of those whose competition's version has a file at the path `file`, `without_file`
+    of those whose version has none. `held` is the number of submissions of each run that the
     claimant has claimed already. It gets at most `most_of_run` of a run, those among them; None
     sets no limit.
     """
-    wanted = LOOKED_AT * limit + sum(held.values())
-    most_of_run = wanted if most_of_run is None else most_of_run
-    values = {"most": most_of_run, "limit": wanted, "path": file}
-    found = session.execute(BY_TURNS[has_file], values)
-    turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in found)
-    ids = [submission for turn, submission in turns if turn <= most_of_run]
-    claimed = claim_named(session, claimant, ids[:limit], now)
-    if len(claimed) < limit:  # another process is claiming the first ones at this moment
-        others = ids[limit : LOOKED_AT * limit - len(claimed)]
+
+    file: str
+    with_file: int = 0
+    without_file: int = 0
+    most_of_run: int | None = None
+    held: Mapping[str, int] = field(default_factory=dict)
+
+
+def claim(
+    session: Session, claimant: str, limits: ClaimLimits, now: datetime
+) -> tuple[list[ClaimRecord], bool]:
+    """Claim queued submissions for `claimant`, by turns of their runs.
+
+    Returns the claims, and whether other submissions may be queued.
+    """
+    held = limits.held
+    most = {False: limits.without_file, True: limits.with_file}
+    wanted = {kind: LOOKED_AT * max(1, most[kind]) + sum(held.values()) for kind in most}
+    most_of_run = max(wanted.values()) if limits.most_of_run is None else limits.most_of_run
+    values = {
+        "turns": most_of_run + 1,  # the last only shows that there is more
+        "path": limits.file,
+        "with_file": wanted[True],
+        "without_file": wanted[False],
+    }
+    found = session.execute(BY_TURNS, values).all()
+    ids: dict[bool, list[str]] = {}
+    for kind in most:
+        turns = sorted(
+            (row.turn + held.get(row.run_id, 0), row.id) for row in found if row.has_file == kind
+        )
+        ids[kind] = [submission for turn, submission in turns if turn <= most_of_run]
+    firsts = [submission for kind, limit in most.items() for submission in ids[kind][:limit]]
+    claimed = claim_named(session, claimant, firsts, now)
+    if len(claimed) < len(firsts):  # another process is claiming these at this moment
+        missing = set(firsts) - {one.id for one in claimed}
+        others = [
+            submission
+            for kind, limit in most.items()
+            for submission in ids[kind][limit:][: len(missing & set(ids[kind]))]
+        ]
         claimed += claim_named(session, claimant, others, now)
-    return claimed
+    return claimed, len(found) > len(claimed)
 
 
 def claim_named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ HOLDERS = select(TABLE, WAITS.label("run_waits"), archived_kind_of_key().label("
     RUN, RUN.c.id == TABLE.c.run_id, isouter=True
 )
 BY_DIGEST = HOLDERS.where(TABLE.c.digest == bindparam("digest"))
+BY_DIGESTS = HOLDERS.where(TABLE.c.digest.in_(bindparam("digests", expanding=True)))
 BY_ID = HOLDERS.where(TABLE.c.id == bindparam("id"))
 
 
@@ -49,6 +51,12 @@ def add_first_admin(session: Session, record: KeyRecord) -> bool:
 def find_key(session: Session, digest: str) -> KeyHolder | None:
     """The key with this digest, also when it is expired or revoked, and its run's state."""
     return _holder(session.execute(BY_DIGEST, {"digest": digest}).one_or_none())
+
+
+def find_keys(session: Session, digests: Collection[str]) -> dict[str, KeyHolder]:
+    """Like `find_key`, for many digests; those without a key are absent."""
+    holders = (_holder(row) for row in session.execute(BY_DIGESTS, {"digests": sorted(digests)}))
+    return {holder.key.digest: holder for holder in holders if holder is not None}
 
 
 def get_key(session: Session, key_id: str) -> KeyHolder | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import RunState
@@ -19,12 +19,9 @@ from app.storage.queries import archive
 TABLE = Run.__table__
 BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
 LOCK = BY_ID.with_for_update()
-LOCK_ALL = (
-    select(TABLE)
-    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(TABLE.c.id)  # all servers lock in the same order: no deadlock
-    .with_for_update()
-)
+BY_IDS = select(TABLE).where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
+# All servers lock in the same order: no deadlock.
+LOCK_ALL = BY_IDS.order_by(TABLE.c.id).with_for_update()
 
 
 def add_run(session: Session, record: RunRecord) -> RunRecord:
@@ -42,6 +39,11 @@ def get_run(session: Session, run_id: str) -> RunRecord | None:
     return one(RunRecord, session.execute(BY_ID, {"id": run_id}).one_or_none())
 
 
+def get_runs(session: Session, run_ids: Collection[str]) -> dict[str, RunRecord]:
+    """Those of these runs that exist, by their ids."""
+    return _by_id(session.execute(BY_IDS, {"ids": sorted(run_ids)}))
+
+
 def lock_run(session: Session, run_id: str) -> RunRecord | None:
     """Lock the run until this transaction ends, and return it.
 
@@ -52,8 +54,11 @@ def lock_run(session: Session, run_id: str) -> RunRecord | None:
 
 def lock_runs(session: Session, run_ids: Collection[str]) -> dict[str, RunRecord]:
     """Lock these runs until this transaction ends, and return those that exist, by their ids."""
-    found = session.execute(LOCK_ALL, {"ids": list(run_ids)})
-    return {run.id: run for run in (record(RunRecord, row) for row in found)}
+    return _by_id(session.execute(LOCK_ALL, {"ids": list(run_ids)}))
+
+
+def _by_id(rows: Iterable[Row[Any]]) -> dict[str, RunRecord]:
+    return {run.id: run for run in (record(RunRecord, row) for row in rows)}
 
 
 def find_run(session: Session, experiment: str, competition: str, seed: int) -> RunRecord | None:

@@ -7,6 +7,7 @@ import pytest
 from app.domain.states import SubmissionState
 from app.storage.database.records import RunRecord, VersionFileRecord
 from app.storage.queries import direct_claims, submissions, version_files
+from app.storage.queries.direct_claims import ClaimLimits
 from tests.storage.make import (
     NOON,
     World,
@@ -35,10 +36,10 @@ def queue(world: World, *runs: RunRecord) -> list[str]:
 def claim(
     world: World, limit: int, *, claimant: str = "me", has_file: bool = False, **more
 ) -> list[str]:
-    claimed = world.database.write(
-        lambda session: direct_claims.claim(
-            session, claimant, limit, NOON, file="metric.py", has_file=has_file, **more
-        )
+    kind = "with_file" if has_file else "without_file"
+    limits = ClaimLimits("metric.py", **{kind: limit}, **more)
+    claimed, _ = world.database.write(
+        lambda session: direct_claims.claim(session, claimant, limits, NOON)
     )
     return [each.id for each in claimed]
 
@@ -74,6 +75,36 @@ def test_versions_with_a_file_and_without_are_claimed_apart(world, runs):
     assert claim(world, 1) == [ids[1]]
     assert claim(world, 9, has_file=True) == [ids[0], ids[2]]
     assert claim(world, 9) == [ids[3]]
+
+
+def test_both_kinds_are_claimed_at_once_each_to_its_limit(world, runs):
+    own = world.database.write(lambda session: add_version(session, "own"))
+    other = add_run(world.database, own, "d")
+    file = VersionFileRecord(path="metric.py", sha256="0" * 64, bytes=1)
+    world.database.write(lambda session: version_files.add_files(session, own.id, [file]))
+    ids = queue(world, other, runs[0], other, runs[1], other)
+
+    def claim_both(without_file: int, with_file: int) -> tuple[list[str], bool]:
+        limits = ClaimLimits("metric.py", with_file, without_file, most_of_run=2)
+        claimed, has_more = world.database.write(
+            lambda session: direct_claims.claim(session, "me", limits, NOON)
+        )
+        return [each.id for each in claimed], has_more
+
+    assert claim_both(1, 0) == ([ids[1]], True)
+    assert claim_both(1, 9) == ([ids[3], ids[0], ids[2]], True)
+    assert claim_both(0, 9) == ([ids[4]], False)
+    assert claim_both(9, 9) == ([], False)
+
+
+@pytest.mark.parametrize(("limit", "most_of_run"), [(9, 2), (1, 9), (0, 9)])
+def test_it_is_said_that_others_are_queued(world, runs, limit, most_of_run):
+    queue(world, *[runs[0]] * 3)
+    limits = ClaimLimits("metric.py", without_file=limit, most_of_run=most_of_run)
+    claimed, has_more = world.database.write(
+        lambda session: direct_claims.claim(session, "me", limits, NOON)
+    )
+    assert (len(claimed), has_more) == (min(limit, most_of_run), True)
 
 
 def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
