@@ -14,27 +14,34 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from pathlib import Path
 
 from app.settings import Settings
 from app.storage.blobs.links import link_or_copy
 
-NOTE = "grading.note"  # in the data directory: `grading` has submissions only
+DIRECTORY = "grading"  # in the data directory: it has submissions only
+NOTE = "grading.note"  # beside it
 log = logging.getLogger("podium.worker")
 
 
 def begin(settings: Settings, submission_id: str) -> None:
     """Note that a grader gets this submission."""
-    path, note = _directory(settings) / submission_id, settings.data_dir / NOTE
     try:
-        try:
-            link_or_copy(note, path)
-        except FileNotFoundError:  # the first one
-            path.parent.mkdir(exist_ok=True)
-            note.touch()
-            link_or_copy(note, path)
+        os.link(settings.data_dir / NOTE, _file(settings, submission_id))
     except FileExistsError:
         pass  # it is noted already
+    except OSError:
+        _begin_the_first(settings, submission_id)
+
+
+def _begin_the_first(settings: Settings, submission_id: str) -> None:
+    """Note a submission where the directory may be new, or may have no links."""
+    note, path = settings.data_dir / NOTE, Path(_file(settings, submission_id))
+    try:
+        path.parent.mkdir(exist_ok=True)
+        note.touch()
+        link_or_copy(note, path)
     except OSError as error:
         log.warning("cannot note what is graded", extra={"reason": error.strerror})
 
@@ -42,7 +49,7 @@ def begin(settings: Settings, submission_id: str) -> None:
 def end(settings: Settings, submission_id: str) -> None:
     """Note that a grader has replied, or that nothing was decided."""
     with contextlib.suppress(OSError):  # a note too many counts one death too many, at worst
-        (_directory(settings) / submission_id).unlink(missing_ok=True)
+        os.unlink(_file(settings, submission_id))  # noqa: PTH108 (a Path costs more than the call)
 
 
 def clear(settings: Settings) -> None:
@@ -60,4 +67,8 @@ def noted(settings: Settings) -> frozenset[str]:
 
 
 def _directory(settings: Settings) -> Path:
-    return settings.data_dir / "grading"
+    return settings.data_dir / DIRECTORY
+
+
+def _file(settings: Settings, submission_id: str) -> str:
+    return f"{settings.data_dir}/{DIRECTORY}/{submission_id}"

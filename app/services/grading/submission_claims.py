@@ -42,6 +42,7 @@ class SubmissionClaims:
         self._are_others = are_others
         self.may_have_more = True
         self._may_have_lost = False
+        self._noted: set[str] = set()  # in a grader's hands
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
         self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)
@@ -129,6 +130,7 @@ class SubmissionClaims:
     def begun(self, claimed: ClaimRecord) -> None:
         """Note that a grader gets the submission, for the case that this server dies."""
         if not self._are_others:
+            self._noted.add(claimed.id)
             gradings_in_progress.begin(self._context.settings, claimed.id)
 
     def graded(self, claimed: ClaimRecord, seconds: float) -> None:
@@ -137,8 +139,9 @@ class SubmissionClaims:
         self.ended(claimed)
 
     def ended(self, claimed: ClaimRecord) -> None:
-        """Remove the note that a grader has the submission."""
-        if not self._are_others:
+        """Remove the note that a grader has the submission, unless that was done already."""
+        if claimed.id in self._noted:
+            self._noted.discard(claimed.id)
             gradings_in_progress.end(self._context.settings, claimed.id)
 
     def _commit(self, claim: Callable[[Session], T]) -> T:

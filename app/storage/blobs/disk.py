@@ -186,7 +186,7 @@ class DiskBlobs:
             ValueError: `sha256` is not 64 lower-case hex digits.
         """
         blob_path = path_of(sha256)
-        return self.root / blob_path.directory / blob_path.file
+        return self.root.joinpath(blob_path.directory, blob_path.file)
 
     def _is_the_same(self) -> bool:
         return self.staged.is_dir() and self._identity in (None, self._read_identity())

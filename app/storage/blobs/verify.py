@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from cachetools import LRUCache, TTLCache
 
@@ -97,16 +100,46 @@ class VerifiedFiles:
                     self._known[path, sha256] = signature
 
     def _signature(self, path: Path) -> Signature | None:
-        try:
-            found = path.stat()
-        except OSError:
-            return None
-        changed = 0 if self._of_cache else found.st_ctime_ns
-        return found.st_ino, found.st_size, found.st_mtime_ns, changed
+        found = signature(path)
+        return (*found[:3], 0) if found and self._of_cache else found
 
     def _is_known(self, path: Path, sha256: str, signature: Signature | None) -> bool:
         with self._lock:
             return signature is not None and self._known.get((path, sha256)) == signature
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAsSeen:
+    """Some files and their signatures, to see at once whether any changed since then."""
+
+    paths: tuple[str, ...]
+    signatures: tuple[Signature | None, ...]
+
+    @classmethod
+    def now(cls, paths: Iterable[Path]) -> Self:
+        """The files as they are."""
+        names = tuple(map(str, paths))
+        return cls(names, tuple(map(signature, names)))
+
+    def are_the_same(self) -> bool:
+        """Whether there are any, all were there, and none changed."""
+        return (
+            bool(self.paths)
+            and None not in self.signatures
+            and all(
+                signature(path) == seen
+                for path, seen in zip(self.paths, self.signatures, strict=True)
+            )
+        )
+
+
+def signature(path: Path | str) -> Signature | None:
+    """The inode, size, mtime and ctime of a file; None if it is not there."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 (a Path costs more than the call)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def undamaged(
