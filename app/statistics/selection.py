@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from app.statistics.estimates import mean_in_percent
 from app.statistics.intervals import Interval, of_values
@@ -112,6 +111,9 @@ def shake_up(histories: Sequence[RunHistory]) -> ShakeUp | None:
         return None
     moved, kept = np.empty(len(compared)), np.empty(len(compared))
     counts = np.array([len(both) for _, both in compared])
+    # Imported here, because it takes half a second and only this needs it.
+    from scipy.stats import rankdata
+
     for count in np.unique(counts):  # all runs with so many files at once
         which = np.flatnonzero(counts == count)
         public, private = np.moveaxis(np.array([compared[n][1] for n in which]), 2, 0)
