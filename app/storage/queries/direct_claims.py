@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
+    BindParameter,
     ColumnElement,
+    CompoundSelect,
+    FromClause,
+    Integer,
+    Lateral,
     Select,
+    and_,
     bindparam,
-    exists,
     func,
-    literal,
+    literal_column,
     select,
+    true,
     union_all,
     update,
 )
@@ -29,38 +36,99 @@ TABLE = Submission.__table__
 RUN = Run.__table__
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 LOOKED_AT = 2  # times as many as wanted
-# The version of a submission has a file at a path: that of its own metric.
-HAS_FILE = exists().where(
-    VersionFile.version_id == TABLE.c.version_id, VersionFile.path == bindparam("path")
-)
+FILE = VersionFile.__table__
+TURNS: BindParameter[int] = bindparam("turns", type_=Integer)
 
 
-def _by_turns(condition: ColumnElement[bool], limit: str, *, has_file: bool) -> Select[Any]:
-    """The queued submissions by turns: the first of each run, then the second of each, ..."""
-    queued = (
+def _is_queued(table: FromClause) -> ColumnElement[bool]:
+    """A condition in whose words the index of queued submissions is found: without a parameter."""
+    return table.c.state == literal_column(f"'{SubmissionState.QUEUED.value}'")
+
+
+def _runs() -> CTE:
+    """The runs that have queued submissions, each found from the one before."""
+    # In this order and one at a time, so that SQLite looks into the index of queued submissions.
+    runs = (
         select(
-            TABLE.c.id,
-            TABLE.c.run_id,
-            func.row_number().over(partition_by=TABLE.c.run_id, order_by=TABLE.c.id).label("turn"),
+            select(TABLE.c.run_id)
+            .where(_is_queued(TABLE))
+            .order_by(TABLE.c.run_id)
+            .limit(1)
+            .scalar_subquery()
+            .label("run_id")
         )
-        .where(IS_QUEUED, condition)
-        .subquery()
+    ).cte("queued_runs", recursive=True)
+    later = TABLE.alias("later")
+    following = (
+        select(later.c.run_id)
+        .where(_is_queued(later), later.c.run_id > runs.c.run_id)
+        .order_by(later.c.run_id)
+        .limit(1)
     )
-    first = (
-        select(queued)
-        .where(queued.c.turn <= bindparam("turns"))
-        .order_by(queued.c.turn, queued.c.id)
-        .limit(bindparam(limit))
-        .subquery()
-    )
-    return select(first, literal(has_file).label("has_file"))
+    return runs.union_all(select(following.scalar_subquery()).where(runs.c.run_id.is_not(None)))
 
 
-# In one statement: much of what a statement costs is the same whatever it asks for.
-BY_TURNS = union_all(
-    _by_turns(HAS_FILE, "with_file", has_file=True),
-    _by_turns(~HAS_FILE, "without_file", has_file=False),
-)
+def _first_of_runs(runs: CTE) -> FromClause:
+    """The first queued submissions of each run: `turns`, and one that shows that there are more.
+
+    So a claim takes the same time however many submissions a run has.
+    """
+    queued = TABLE.alias("of_run")
+    of_run = (_is_queued(queued), queued.c.run_id == runs.c.run_id)
+    first = select(queued.c.id, queued.c.run_id, queued.c.version_id).where(*of_run)
+    return first.order_by(queued.c.id).limit(TURNS + 1).lateral()
+
+
+def _first_of_runs_in_sqlite(runs: CTE) -> FromClause:
+    """The same, for a database that has no LATERAL."""
+    queued = TABLE.alias("of_run")
+    of_run = select(queued.c.id).where(_is_queued(queued), queued.c.run_id == runs.c.run_id)
+    last = of_run.order_by(queued.c.id).limit(1).offset(TURNS).scalar_subquery()
+    newest = of_run.with_only_columns(func.max(queued.c.id)).scalar_subquery()
+    bounds = select(runs.c.run_id, func.coalesce(last, newest).label("last"))
+    runs_with_bounds = (
+        bounds.where(runs.c.run_id.is_not(None)).cte("bounds").prefix_with("MATERIALIZED")
+    )
+    # An outer join, though each run has some: SQLite then begins with the runs.
+    upto = and_(
+        _is_queued(TABLE),
+        TABLE.c.run_id == runs_with_bounds.c.run_id,
+        TABLE.c.id <= runs_with_bounds.c.last,
+    )
+    found = select(TABLE.c.id, TABLE.c.run_id, TABLE.c.version_id)
+    return found.select_from(runs_with_bounds.outerjoin(TABLE, upto)).subquery()
+
+
+def _by_turns(first_of_runs: Callable[[CTE], FromClause]) -> CompoundSelect[Any]:
+    """The queued submissions by turns: the first of each run, then the second of each, ...
+
+    At most `with_file` of those whose competition's version has a file at `path`, and at most
+    `without_file` of the others. In one statement: much of what a statement costs is the same
+    whatever it asks for.
+    """
+    runs = _runs()
+    first = first_of_runs(runs)
+    turn = func.row_number().over(partition_by=first.c.run_id, order_by=first.c.id)
+    at_path = and_(FILE.c.version_id == first.c.version_id, FILE.c.path == bindparam("path"))
+    has_file = FILE.c.path.is_not(None)
+    each = runs.join(first, true()) if isinstance(first, Lateral) else first
+    queued = (
+        select(first.c.id, first.c.run_id, turn.label("turn"), has_file.label("has_file"))
+        .select_from(each.outerjoin(FILE, at_path))
+        .cte("queued")
+    )
+    return union_all(
+        _first(queued, queued.c.has_file, "with_file"),
+        _first(queued, ~queued.c.has_file, "without_file"),
+    )
+
+
+def _first(queued: CTE, condition: ColumnElement[bool], limit: str) -> Select[Any]:
+    found = select(queued).where(condition).order_by(queued.c.turn, queued.c.id)
+    return select(found.limit(bindparam(limit)).subquery())
+
+
+BY_TURNS = {"postgresql": _by_turns(_first_of_runs), "sqlite": _by_turns(_first_of_runs_in_sqlite)}
 CLAIMABLE = (
     select(
         TABLE.c.id,
@@ -117,12 +185,12 @@ def claim(
     wanted = {kind: LOOKED_AT * max(1, most[kind]) + sum(held.values()) for kind in most}
     most_of_run = max(wanted.values()) if limits.most_of_run is None else limits.most_of_run
     values = {
-        "turns": most_of_run + 1,  # the last only shows that there is more
+        "turns": most_of_run,
         "path": limits.file,
         "with_file": wanted[True],
         "without_file": wanted[False],
     }
-    found = session.execute(BY_TURNS, values).all()
+    found = session.execute(BY_TURNS[session.get_bind().dialect.name], values).all()
     ids: dict[bool, list[str]] = {}
     for kind in most:
         turns = sorted(

@@ -107,6 +107,22 @@ def test_it_is_said_that_others_are_queued(world, runs, limit, most_of_run):
     assert (len(claimed), has_more) == (min(limit, most_of_run), True)
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_a_claim_reads_the_first_files_of_each_run_and_not_the_whole_queue(world: World) -> None:
+    """With 30,000 queued submissions each claim took 0.12 seconds."""
+    values = {"turns": 16, "path": "metric.py", "with_file": 9, "without_file": 9}
+    with world.database.read() as session:
+        connection = session.connection()
+        query = direct_claims.BY_TURNS["sqlite"].compile(connection)
+        in_order = [query.construct_params(values)[name] for name in query.positiontup]
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", tuple(in_order)).all()
+    details = [step.detail for step in plan]
+    looked_up = [one for one in details if "ix_submission_queued" in one]
+    assert len(looked_up) == 5  # two for the runs, two for the bounds, one for the submissions
+    assert "(state=? AND run_id=? AND id<?)" in looked_up[-1]
+    assert not [one for one in details if "submission" in one and one not in looked_up]
+
+
 def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
     (one, other) = queue(world, runs[0], runs[0])
 
