@@ -16,6 +16,7 @@ from app.storage.queries.overview.experiments import list_experiments
 from tests.storage.make import NOON, World, add_grade, add_run, make_grade
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
+from tests.web.test_live import new_run, submit
 
 CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
 TAGS = re.compile(r"<[^>]+>")
@@ -57,6 +58,18 @@ def test_the_cells_of_the_heat_map_are_the_attempts_of_the_json(filled: Filled) 
         "/v1/experiments/careful-agent/medal-rates?padding=available"
     )  # fmt: skip
     assert f"<b>{rates.json()['groups']['all']['any_medal']['mean']:.1f} %</b>" in text
+
+
+def test_an_experiment_says_over_how_many_competitions_its_rates_are(filled: Filled) -> None:
+    submit(filled, new_run(filled, "half-done"))
+    body = {"experiment": "half-done", "competition": filled.slugs[3], "seed": 0}
+    assert caller(filled.server).post("/v1/runs", json=body).is_success
+
+    text = visitor(filled.server, filled.researcher).get("/experiments/half-done").text
+
+    assert "over 1 competition and 1 seed: gold" in text
+    assert "At 1 of its 2 competitions nothing has a result: the rates are of the others." in text
+    assert "padding=available" not in text  # it refuses an experiment without a result at one
 
 
 def test_the_board_has_the_order_and_numbers_of_the_json(filled: Filled) -> None:
