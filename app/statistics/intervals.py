@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from app.statistics.estimates import Array, Interval
 from app.units import PERCENT
 
-Array = NDArray[np.float64]
-Interval = tuple[float, float]
 Z95 = float(ndtri(0.975))
 UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
 UNSEEN_COMPETITIONS = 0.7
@@ -53,9 +52,12 @@ class RateUncertainty:
 
 def in_percent(found: RateUncertainty | None, column: int = 0) -> Interval | None:
     """The interval of a column in percent; None where nothing is known of the uncertainty."""
-    if found is None:
-        return None
-    low, high = (PERCENT * found.interval[:, column]).tolist()
+    return None if found is None else percent(found.interval, column)
+
+
+def percent(interval: Array, column: int = 0) -> Interval:
+    """The ends of an interval of shares, in percent."""
+    low, high = (PERCENT * interval[:, column]).tolist()
     return low, high
 
 
