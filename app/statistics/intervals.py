@@ -135,9 +135,9 @@ def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
     # Where few competitions are won at all, those that would be won always may be unseen; where few
     # are lost at all, those that would be lost always. At one half the last bits must not decide.
     won, lost = (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0)
-    told = np.where(mean < 0.5, won, lost)
-    told = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), told)
-    return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told), middle
+    varied = np.where(mean < 0.5, won, lost)
+    varied = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), varied)
+    return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + varied), middle
 
 
 def of_values(values: Sequence[Array]) -> tuple[Interval | None, Interval | None]:
