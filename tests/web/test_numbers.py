@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from app.storage.queries import archive, exposure, results
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.overview.competition_counts import competition_counts
 from app.storage.queries.overview.experiments import list_experiments
+from tests.api.conftest import packed
+from tests.factories import write_competition
 from tests.storage.make import NOON, World, add_grade, add_run, make_grade
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
@@ -70,6 +73,25 @@ def test_an_experiment_says_over_how_many_competitions_its_rates_are(filled: Fil
     assert "over 1 competition and 1 seed: gold" in text
     assert "At 1 of its 2 competitions nothing has a result: the rates are of the others." in text
     assert "padding=available" not in text  # it refuses an experiment without a result at one
+
+
+def test_an_experiment_without_rates_says_why_and_speaks_of_none(
+    filled: Filled, tmp_path: Path
+) -> None:
+    folder = write_competition(tmp_path / "no-board", leaderboard=None)
+    archive = {"archive": ("a.tar.gz", packed(folder))}
+    admin = caller(filled.server)
+    assert admin.post("/v1/competitions", files=archive).status_code == 201
+    admin.post("/v1/experiments", json={"name": "no-rates", "agent": "a", "model": "m"})
+    for seed in (0, 1):
+        body = {"experiment": "no-rates", "competition": "no-board", "seed": seed}
+        assert admin.post("/v1/runs", json=body).status_code == 201
+
+    text = visitor(filled.server, filled.researcher).get("/experiments/no-rates").text
+
+    assert "at a competition without a human leaderboard no medal can be won" in text
+    assert "2 of 2 runs have no graded result.</p>" in text
+    assert "these rates" not in text
 
 
 def test_the_board_has_the_order_and_numbers_of_the_json(filled: Filled) -> None:
