@@ -23,7 +23,7 @@ import pandas as pd
 arguments = argparse.ArgumentParser(description="Plot two experiments.")
 arguments.add_argument("experiments", nargs=2)
 arguments.add_argument("--suite", default="mle-bench")
-arguments.add_argument("--padding", default="none", help="none, fail or complete")
+arguments.add_argument("--padding", default="none", help="none, fail, complete or available")
 arguments.add_argument("--output", type=Path, default=Path("two_experiments"))
 options = arguments.parse_args()
 

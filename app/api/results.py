@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
@@ -34,7 +34,7 @@ from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.noise.experiment_noise import noise_of
-from app.storage.queries.regrades.in_force import Basis, in_range
+from app.storage.queries.regrades.in_force import NO_TIME, Basis, in_range
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -83,12 +83,12 @@ HowExcluded = Annotated[
 
 def _written_time(text: str) -> str:
     if text[4:5] != "-":  # Pydantic takes a number for seconds since 1970: 20260501 is in that year
-        raise ValueError("expected a time with its zone, such as 2026-05-01T12:00:00Z")
+        raise ValueError(NO_TIME)
     return text
 
 
 AsOf = Annotated[
-    Annotated[AwareDatetime, BeforeValidator(_written_time), AfterValidator(in_range)] | None,
+    Annotated[datetime, BeforeValidator(_written_time), AfterValidator(in_range)] | None,
     Query(
         description="the results as they were at this time, with the regrades in force then "
         "(2026-05-01T12:00:00Z); without it: now"

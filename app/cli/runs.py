@@ -134,7 +134,7 @@ def close(
     key: Key = "",
     as_json: AsJson = False,
 ) -> None:
-    """Close all open runs of an experiment. A run without a submission counts as 'none made'."""
+    """Close all open runs of an experiment. One without a submission counts as a failure."""
     closed: list[str] = []
 
     def tell() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.feedback import Feedback
 from app.domain.wording import counted, first_few
+from app.services.competitions.queries import SAMPLE
 from app.services.submissions.quotas import Quota
 from app.storage.database.records import RunRecord
 
@@ -53,10 +56,12 @@ COMMANDS = """
 ```sh
 export PODIUM_URL={url}{variables}
 H="Authorization: Bearer $PODIUM_KEY"
-# the task, the list of public files, one of them, and the sample submission
+# the task, and public files
 curl -s "$PODIUM_URL/v1/competitions/{slug}/description" -H "$H"
 curl -s "$PODIUM_URL/v1/competitions/{slug}/files" -H "$H"
-curl -sO "$PODIUM_URL/v1/competitions/{slug}/files/{file}" -H "$H"
+{fetch}{send}```
+"""
+SEND = """\
 curl -s "$PODIUM_URL/v1/competitions/{slug}/sample-submission" -H "$H" -o sample_submission.csv
 # check the form of a file; nothing is submitted
 curl -s "$PODIUM_URL/v1/runs/{run}/validate" -H "$H" -H 'Content-Type: text/csv' \\
@@ -69,7 +74,6 @@ curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H" -H 'Content-Type: text/c
 curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H"
 curl -s -X PUT "$PODIUM_URL/v1/runs/{run}/selected" -H "$H" \\
      -H 'Content-Type: application/json' -d '{{"submission": "sub_..."}}'
-```
 """
 GRADE = """
 ## Grade a file as a harness
@@ -82,7 +86,7 @@ curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-benc
 ```
 If you send the same request again, it is the same attempt. `valid_submission` is false if the file
 is at fault. An answer of 5xx is Podium's or the competition's fault, and no score. `GET` on the
-same address has the medal lines.
+same address without its parameters has the medal lines.
 """
 GENERAL = """
 If you ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), it has your
@@ -105,7 +109,7 @@ def guide_for_anyone(url: str) -> str:
     """The contract without a run."""
     commands = COMMANDS.format(
         url=url, variables=" PODIUM_RUN=run_... PODIUM_KEY=pod_run_...", slug="SLUG",
-        file="train.csv", run="$PODIUM_RUN",
+        fetch=_fetch("SLUG", "train.csv"), send=SEND.format(slug="SLUG", run="$PODIUM_RUN"),
     )  # fmt: skip
     return HEADER + GENERAL + commands + RULES
 
@@ -118,8 +122,10 @@ def guide_for_harness(url: str, experiment: str) -> str:
 def guide_for_run(url: str, about: RunGuide) -> str:
     """The contract for the key of a run: nothing in it goes beyond the run's policy."""
     run, declared = about.run, about.competition
-    file = next((name for name in about.files if name != "sample_submission.csv"), "train.csv")
-    commands = COMMANDS.format(url=url, variables="", slug=run.competition, file=file, run=run.id)
+    slug, others = run.competition, [name for name in about.files if name != SAMPLE]
+    fetch = _fetch(slug, others[0]) if others else ""
+    send = SEND.format(slug=slug, run=run.id) if declared.submission else ""
+    commands = COMMANDS.format(url=url, variables="", slug=slug, fetch=fetch, send=send)
     better = "higher" if declared.metric.higher_is_better else "lower"
     lines = [
         HEADER,
@@ -134,6 +140,15 @@ def guide_for_run(url: str, about: RunGuide) -> str:
         *_format(about),
     ]
     return "\n".join(lines) + "\n" + commands + RULES
+
+
+def _fetch(slug: str, file: str) -> str:
+    """The command that fetches a public file, also one whose name a shell would read otherwise."""
+    path, name = quote(file), file.rsplit("/", 1)[-1]
+    url = f"$PODIUM_URL/v1/competitions/{slug}/files/{path}"
+    if path == file:
+        return f'curl -sO "{url}" -H "$H"\n'
+    return f'curl -s "{url}" -H "$H" -o {shlex.quote(name)}\n'
 
 
 def _limits(about: RunGuide) -> list[str]:

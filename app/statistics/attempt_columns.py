@@ -10,7 +10,6 @@ from app.domain.medals import Medal
 
 MEDALS = (None, Medal.GOLD, Medal.SILVER, Medal.BRONZE)
 # An attempt's outcome as a number: a flag in each of its lowest bits, the medal above them.
-FAILED = 0  # nothing was submitted
 MADE, VALID, ABOVE_MEDIAN, ONE_MEDAL = 1, 3, 4, 8  # what is valid was made
 KINDS = ONE_MEDAL * len(MEDALS)
 
@@ -112,14 +111,6 @@ class Attempts:
         return Attempts(
             self.experiment, list(self.competitions), list(self.seeds), list(self.outcomes)
         )
-
-    def with_failures_at(self, competitions: Collection[str]) -> Attempts:
-        """The same attempts as if nothing had been submitted at these competitions."""
-        outcomes = [
-            FAILED if slug in competitions else outcome
-            for slug, outcome in zip(self.competitions, self.outcomes, strict=True)
-        ]
-        return Attempts(self.experiment, self.competitions, self.seeds, outcomes)
 
     def seeds_at(self, competitions: Collection[str]) -> set[int]:
         """The seeds of the attempts at these competitions."""

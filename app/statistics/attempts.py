@@ -82,12 +82,14 @@ def make_grid(
     seeds: Collection[int] = (),
     padding: Padding = Padding.NONE,
     excused: Collection[tuple[str, int]] = (),
+    failed_at: Collection[str] = (),
 ) -> Grid:
     """The grid of one experiment's attempts at `competitions`; attempts at others are ignored.
 
     Its seeds are those of the attempts, and `seeds`, which may have no result yet. Competitions
     and seeds are sorted, so the order of `attempts` does not matter. An `excused` (competition,
     seed) may be missing without padding: it is left out, and the others of its competition count.
+    At competitions of `failed_at` all attempts count as failures, whatever they are.
 
     Raises:
         ValueError: an attempt is there twice, or attempts of several experiments are mixed.
@@ -121,8 +123,11 @@ def make_grid(
     if int(there.sum()) != len(at_rows):
         raise ValueError("an attempt is there twice")
     outcomes[at_rows, at_columns] = COUNTS[np.array(table.outcomes, dtype=np.intp)[mine]]
+    failing = [column[slug] for slug in failed_at]
+    outcomes[:, failing] = 0
     missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
     successes, gone = outcomes.sum(axis=0, dtype=np.int64), (~there).sum(axis=0)
+    gone[failing] = 0  # those that are missing cannot succeed either
     low, high = successes / len(there), (successes + gone[:, None]) / len(there)
     refused = padding is Padding.NONE and not set(missing) <= set(excused)
     as_they_are = padding in (Padding.AVAILABLE, Padding.NONE) and not refused

@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from app.statistics.estimates import Array, Interval
 from app.units import PERCENT
 
-Array = NDArray[np.float64]
-Interval = tuple[float, float]
 Z95 = float(ndtri(0.975))
 UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
 UNSEEN_COMPETITIONS = 0.7
@@ -53,9 +52,12 @@ class RateUncertainty:
 
 def in_percent(found: RateUncertainty | None, column: int = 0) -> Interval | None:
     """The interval of a column in percent; None where nothing is known of the uncertainty."""
-    if found is None:
-        return None
-    low, high = (PERCENT * found.interval[:, column]).tolist()
+    return None if found is None else percent(found.interval, column)
+
+
+def percent(interval: Array, column: int = 0) -> Interval:
+    """The ends of an interval of shares, in percent."""
+    low, high = (PERCENT * interval[:, column]).tolist()
     return low, high
 
 
@@ -133,9 +135,9 @@ def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
     # Where few competitions are won at all, those that would be won always may be unseen; where few
     # are lost at all, those that would be lost always. At one half the last bits must not decide.
     won, lost = (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0)
-    told = np.where(mean < 0.5, won, lost)
-    told = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), told)
-    return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told), middle
+    varied = np.where(mean < 0.5, won, lost)
+    varied = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), varied)
+    return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + varied), middle
 
 
 def of_values(values: Sequence[Array]) -> tuple[Interval | None, Interval | None]:

@@ -13,8 +13,8 @@ from enum import StrEnum
 import numpy as np
 
 from app.domain.medals import Medal
-from app.statistics.estimates import mean_in_percent
-from app.statistics.intervals import Interval, in_percent, over_competitions, over_runs
+from app.statistics.estimates import Interval, mean_in_percent
+from app.statistics.intervals import in_percent, over_competitions, over_runs
 
 ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
 

@@ -37,6 +37,7 @@ from app.statistics.intervals import (
     of_squared_error,
     over_competitions,
     over_runs,
+    percent,
 )
 from app.units import PERCENT
 
@@ -139,7 +140,7 @@ def interval_over_runs(
     count = len(attempts)
     error = (sum(variances) + UNSEEN_DISAGREEMENT * np.mean(of_one**2)) / count**2
     most = count**2 / float(of_one.sum())
-    return _percent(of_squared_error(np.array([np.mean(values)]), np.array([error]), most))
+    return percent(of_squared_error(np.array([np.mean(values)]), np.array([error]), most))
 
 
 @lru_cache(maxsize=4096)
@@ -153,8 +154,3 @@ def _variance(attempts: int, chance: float, k: int) -> float:
     estimates = by_successes(attempts, k)
     mean = float(chances @ estimates)
     return float(chances @ (estimates - mean) ** 2) * attempts / (attempts - 1)
-
-
-def _percent(interval: Array) -> Interval:
-    low, high = (100.0 * interval[:, 0]).tolist()
-    return low, high

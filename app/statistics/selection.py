@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.statistics.estimates import mean_in_percent
-from app.statistics.intervals import Interval, of_values
+from app.statistics.estimates import Interval, mean_in_percent
+from app.statistics.intervals import of_values
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, chosen
 from app.units import PERCENT
 

@@ -37,9 +37,8 @@ class Pair:
     `simultaneous95` holds for all pairs together, cut off at -100 and 100. It is None where the
     difference is the same at every competition: nothing is known of its spread. `p` is that of the
     paired t test, there of the exact sign test, and None where all differences are 0; `p_holm` is
-    `p` after Holm's
-    correction. `ahead` names the better one where the interval, if there is one, leaves out 0 and
-    `p_holm` is below 0.05, and where that follows from two other pairs.
+    `p` after Holm's correction. `ahead` names the better one where the interval, if there is one,
+    leaves out 0 and `p_holm` is below 0.05, and where that follows from two other pairs.
     """
 
     a: str

@@ -132,19 +132,12 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     if not parts:
         return None
     shares = [fmean(part) if part else 0.0 for part in parts]
-    # The squared SEM of a share of n runs is p (1 - p) / (n - 1), as by sd / sqrt(n) with ddof = 1.
-    spreads = [
-        p * (1 - p) / (len(part) - 1) if len(part) > 1 else None
-        for p, part in zip(shares, parts, strict=True)
-    ]
-    known = [each for each in spreads if each is not None]
-    sem = sqrt(sum(known)) / len(parts) if len(known) == len(parts) else None
     column = np.array(shares)[:, None]
     runs = over_runs(column, np.array([len(part) for part in parts]))
     alone = parts[0] if len(parts) == 1 and parts[0] else None
     return Rate(
         mean=PERCENT * fmean(shares),
-        sem=None if sem is None else PERCENT * sem,
+        sem=None if runs is None else PERCENT * float(runs.sem[0]),
         wilson95=None if alone is None else wilson(sum(alone), len(alone)),
         bootstrap95=cluster_bootstrap(PERCENT * column)[0],
         runs95=in_percent(runs),

@@ -16,6 +16,7 @@ from app.receipts.check import Trust, check_consistency, check_inclusion, check_
 from app.receipts.errors import BadReceipt
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 POLICIES = ["none", "validity", "public", "full"]
@@ -297,6 +298,27 @@ def test_bad_questions_about_the_log_are_refused(
     podium: Podium, two_receipts: None, query: str, status: int
 ) -> None:
     assert podium.client().get(f"/v1/log/proofs/{query}").status_code == status
+
+
+def test_verify_tells_runs_without_a_file_from_seeds_without_a_run(
+    podium: Podium, tiny: Path, tmp_path: Path
+) -> None:
+    name, other = podium.experiment(), podium.competition()
+    graded = podium.run(tiny, experiment=name, seed=0)
+    podium.settled(graded.submit(good_submission(tiny)).json()["id"])
+    for run in (graded, podium.run(other, experiment=name, seed=1)):
+        assert close(podium, run.id) == 200
+    made = podium.admin.post(f"/v1/experiments/{name}/receipts", json={"padding": "fail"}).json()
+    envelope, allowed = tmp_path / "receipt.dsse", tmp_path / "allowed"
+    envelope.write_bytes(podium.admin.get(f"/v1/receipts/{made['id']}.dsse").content)
+    allowed.write_text(podium.client().get("/.well-known/podium/allowed_signers").text)
+
+    done = run_podium(
+        ["verify", str(envelope), "--allowed-signers", str(allowed)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "attempts: 2 (1 graded, 1 without a submission)\nmissing: 2\n" in done.stdout
 
 
 def test_an_experiments_receipt_has_all_attempts(podium: Podium, tiny: Path) -> None:

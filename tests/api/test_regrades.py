@@ -320,7 +320,10 @@ def test_a_time_without_results_has_none(podium: Podium, own_tiny: Path) -> None
     then = rates(podium, name, f"as_of={before.replace('+00:00', 'Z')}")
     assert then.status_code == 409
     assert then.json()["missing"][0]["reason"] == "the run is open"
-    assert rates(podium, name, "as_of=2026-05-01").status_code == 422
+    for no_zone in ("2026-05-01", "2026-05-01T12:00:00"):
+        refused = rates(podium, name, f"as_of={no_zone}")
+        assert refused.status_code == 422
+        assert "expected a time with its zone, such as" in refused.json()["detail"]
     for number in (
         "20260501",
         "2026",

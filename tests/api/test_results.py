@@ -197,6 +197,24 @@ def test_flagged_competitions_are_left_out_or_fail(podium: Podium) -> None:
     assert f"Flagged leaky, left out: {leaky.name}." in text
 
 
+def test_bounds_count_no_success_where_flagged_competitions_are_failures(podium: Podium) -> None:
+    plain = podium.competition()
+    leaky = podium.competition(toml='[[flags]]\ncode = "leaks"\nnote = "ids tell the answer"\n')
+    name = podium.experiment()
+    for folder, seeds in ((plain, (0, 1)), (leaky, (0,))):
+        for seed in seeds:
+            add_run(podium, name, folder.name, seed).submit(good_submission(folder))
+
+    def bounds_of(query: str) -> list[float]:
+        found = rates(podium, name, f"padding=fail&{query}").json()
+        assert [one["competition"] for one in found["missing"]] == [leaky.name]
+        ends: list[float] = found["groups"]["all"]["any_medal"]["bounds"]
+        return ends
+
+    assert bounds_of("") == [75.0, 100.0]
+    assert bounds_of("exclude_flags=leaks&excluded=fail") == [50.0, 50.0]
+
+
 def test_pass_at_k(podium: Podium) -> None:
     name, reports = imported(podium, 3, 3, "mle-bench-low")
     path = f"/v1/experiments/{name}/pass-at-k?suite=mle-bench-low&k="

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import Podium
+from tests.api.conftest import Podium, Run
 
 
 def test_without_a_key_it_is_general(podium: Podium) -> None:
@@ -64,6 +65,60 @@ def test_its_commands_run_as_they_stand(
     assert '"valid":true' in done.stdout
     items = run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]
     assert [one["state"] for one in items] == ["graded"]
+
+
+def commands_of(run: Run) -> str:
+    script = re.search(r"```sh\n(.*?)```", run.client.get("/SKILL.md").text, re.DOTALL)
+    assert script is not None
+    return script[1]
+
+
+@pytest.mark.parametrize("name", ["my table #1.csv", "$(touch found)`touch found`.csv", 'a"b?.csv'])
+def test_a_file_is_fetched_whatever_its_name(podium: Podium, tmp_path: Path, name: str) -> None:
+    folder = podium.folder()
+    (folder / "public/train.csv").rename(folder / "public" / name)
+    assert podium.send_folder(folder).status_code == 201
+    run = podium.run(folder)
+    key = run.client.headers["Authorization"].removeprefix("Bearer ")
+    commands = commands_of(run).split("# check the form")[0]
+
+    subprocess.run(
+        ["bash", "-e", "-c", f"export PODIUM_KEY={shlex.quote(key)}\n{commands}"],
+        cwd=tmp_path, capture_output=True, check=True,
+    )  # fmt: skip
+
+    assert {one.name for one in tmp_path.iterdir()} == {name, "sample_submission.csv"}
+    assert (tmp_path / name).read_bytes() == (folder / "public" / name).read_bytes()
+
+
+def test_no_command_fetches_a_file_that_is_not_there(podium: Podium) -> None:
+    folder = podium.folder()
+    (folder / "public/train.csv").unlink()
+    assert podium.send_folder(folder).status_code == 201
+
+    commands = commands_of(podium.run(folder))
+
+    assert "/files/" not in commands
+    assert "/sample-submission" in commands
+    assert "/submissions" in commands
+
+
+def test_a_measured_competition_has_no_commands_that_send_files(podium: Podium) -> None:
+    folder = podium.folder()
+    for part in ("public", "private"):
+        shutil.rmtree(folder / part)
+    (folder / "leaderboard.csv").unlink()
+    (folder / "competition.toml").write_text(
+        'title = "Speed"\nversion = 1\n[metric]\nmeasured = true\nname = "seconds"\n'
+        'higher_is_better = false\nunit = "seconds"\nharness = "a script"\n'
+    )
+    assert podium.send_folder(folder).status_code == 201
+
+    commands = commands_of(podium.run(folder))
+
+    assert "/description" in commands
+    for path in ("/files/", "/sample-submission", "/validate", "/submissions", "/selected"):
+        assert path not in commands
 
 
 def test_a_harness_reads_how_to_grade(podium: Podium) -> None:

@@ -151,7 +151,8 @@ def test_a_run_that_had_no_failure_shows_the_kind_of_its_score(
     name = f"no-failure-{podium.mode}"  # type: ignore[attr-defined]
     with server.client() as admin:
         body = {"experiment": name, "competition": "tiny"}
-        assert admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+        made = admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+        assert made.status_code == 201
         good = good_submission(server.data_dir.parent / "tiny", shift=0.12)
         for seed, failure in enumerate(("none", "crash", "no_submission")):
             run = admin.post("/v1/runs", json={**body, "seed": seed}).json()["id"]

@@ -14,6 +14,7 @@ import pytest
 from tests.api.conftest import Podium
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
+from tests.api.test_success import measured_competition
 from tests.forkserver import run_podium
 
 KEYS = {
@@ -110,6 +111,21 @@ def test_a_folder_that_exists_is_not_touched(podium, tiny, tmp_path):  # type: i
     assert done.returncode == 1
     assert "exists" in done.stderr
     assert list((tmp_path / "mine").iterdir()) == []
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_competition_that_takes_no_files_is_refused(podium, tmp_path, elsewhere):  # type: ignore[no-untyped-def]
+    slug = measured_competition(podium).name
+    where = {"PODIUM_URL": podium.server.url, "PODIUM_KEY": podium.server.key} if elsewhere else {}
+
+    done = run_podium(
+        ["harbor-task", slug, str(tmp_path / "task"), "--verifier-url", "https://podium.example"],
+        env={**podium.server.environment, **where}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"{slug} takes no submissions" in " ".join(done.stderr.split())
+    assert not (tmp_path / "task").exists()
 
 
 def test_a_folder_beside_it_is_not_touched(podium, tiny, tmp_path):  # type: ignore[no-untyped-def]

@@ -63,6 +63,35 @@ def test_unequal_numbers_of_seeds_are_covered_as_well(
     assert 0.93 <= np.mean((low <= truth) & (truth <= high)) <= 0.98
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(2, 5)), min_size=2, max_size=9))
+def test_intervals_are_those_of_the_formulas_in_the_manual(results: list[tuple[int, int]]) -> None:
+    """docs/results.md, "How the numbers are made", from wins and numbers of attempts."""
+    counts = [n for _, n in results]
+    shares = [min(won, n) / n for won, n in results]
+    many, p = len(shares), sum(shares) / len(shares)
+    each = [one * (1 - one) / (n - 1) for one, n in zip(shares, counts, strict=True)]
+    pooled = sum(v * n * (n - 1) for v, n in zip(each, counts, strict=True))
+    alike = sum(1 / n for n in counts) * pooled / sum(n - 1 for n in counts)
+    seen = max(sum(each), (sum(each) + alike) / 2)
+    again = (seen + sum(1 / n**2 for n in counts) / (2 * many)) / many**2
+    won, lost = sum(one > 0 for one in shares), sum(one < 1 for one in shares)
+    w = min(won, lost) if p == pytest.approx(0.5) else won if p < 0.5 else lost
+    m, q = 0.7 + many / (4 * (1 + w)), (many * p + 1) / (many + 2)
+    like = sum((one - p) ** 2 for one in shares) + m * q * (1 - q)
+    like /= many * (many - 1 + m)
+
+    column = np.array(shares)[:, None]
+    for found, squared, most in (
+        (over_runs(column, np.array(counts)), again, many**2 / sum(1 / n for n in counts)),
+        (over_competitions(column), like, many),
+    ):
+        sure = p < 1e-12 or p > 1 - 1e-12
+        number = most if sure else max(1, p * (1 - p) / squared)
+        low, high = proportion_confint(p * number, number, method="wilson")
+        assert found is not None
+        assert found.interval[:, 0] == pytest.approx((low, high), abs=1e-9)
+
+
 @settings(deadline=None)
 @given(st.integers(2, 8), st.integers(2, 6), st.integers(0, 10**6))
 def test_standard_errors_agree_with_the_formulas(k: int, n: int, number: int) -> None:

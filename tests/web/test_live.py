@@ -28,7 +28,8 @@ STREAM = {"Accept": "text/html, text/event-stream"}
 
 def new_run(filled: Filled, name: str) -> dict[str, Any]:
     admin = caller(filled.server)
-    assert admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+    answer = admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+    assert answer.status_code == 201
     body = {"experiment": name, "competition": filled.slugs[0], "seed": 0, "feedback": "full"}
     made: dict[str, Any] = admin.post("/v1/runs", json=body).json()
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,12 @@ from app.storage.queries import archive, exposure, results
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.overview.competition_counts import competition_counts
 from app.storage.queries.overview.experiments import list_experiments
+from tests.api.conftest import packed
+from tests.factories import write_competition
 from tests.storage.make import NOON, World, add_grade, add_run, make_grade
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
+from tests.web.test_live import new_run, submit
 
 CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
 TAGS = re.compile(r"<[^>]+>")
@@ -57,6 +61,37 @@ def test_the_cells_of_the_heat_map_are_the_attempts_of_the_json(filled: Filled) 
         "/v1/experiments/careful-agent/medal-rates?padding=available"
     )  # fmt: skip
     assert f"<b>{rates.json()['groups']['all']['any_medal']['mean']:.1f} %</b>" in text
+
+
+def test_an_experiment_says_over_how_many_competitions_its_rates_are(filled: Filled) -> None:
+    submit(filled, new_run(filled, "half-done"))
+    body = {"experiment": "half-done", "competition": filled.slugs[3], "seed": 0}
+    assert caller(filled.server).post("/v1/runs", json=body).is_success
+
+    text = visitor(filled.server, filled.researcher).get("/experiments/half-done").text
+
+    assert "over 1 competition and 1 seed: gold" in text
+    assert "At 1 of its 2 competitions nothing has a result: the rates are of the others." in text
+    assert "padding=available" not in text  # it refuses an experiment without a result at one
+
+
+def test_an_experiment_without_rates_says_why_and_speaks_of_none(
+    filled: Filled, tmp_path: Path
+) -> None:
+    folder = write_competition(tmp_path / "no-board", leaderboard=None)
+    archive = {"archive": ("a.tar.gz", packed(folder))}
+    admin = caller(filled.server)
+    assert admin.post("/v1/competitions", files=archive).status_code == 201
+    admin.post("/v1/experiments", json={"name": "no-rates", "agent": "a", "model": "m"})
+    for seed in (0, 1):
+        body = {"experiment": "no-rates", "competition": "no-board", "seed": seed}
+        assert admin.post("/v1/runs", json=body).status_code == 201
+
+    text = visitor(filled.server, filled.researcher).get("/experiments/no-rates").text
+
+    assert "at a competition without a human leaderboard no medal can be won" in text
+    assert "2 of 2 runs have no graded result.</p>" in text
+    assert "these rates" not in text
 
 
 def test_the_board_has_the_order_and_numbers_of_the_json(filled: Filled) -> None:

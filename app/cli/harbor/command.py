@@ -15,7 +15,7 @@ from app.cli.options import Key, Url
 from app.cli.output import out
 from app.cli.remote import Remote, path_to, remote
 from app.domain.states import CompetitionStatus
-from app.errors import Invalid, NeedsData, NotFound
+from app.errors import Invalid, NeedsData, NotFound, TakesNoSubmissions
 
 
 def harbor_task(
@@ -51,8 +51,8 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
         if entry is None:
             raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
         version = entry.version
-        _refuse_unready(slug, version.status.value)
         metric = entry.competition.metric
+        _refuse_ungraded(slug, version.status.value, is_measured=metric.measured)
         files = context.catalogue.public_files.of(version.id)
         digests = {file["name"]: file["sha256"] for file in files}
         task = HarborTask(
@@ -70,7 +70,7 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
 def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> None:
     place = path_to("competitions", slug)
     found = there.get(place)
-    _refuse_unready(slug, found["status"])
+    _refuse_ungraded(slug, found["status"], is_measured=found["measured"] is not None)
     task = HarborTask(
         slug, found["title"], f"sha256:{found['content_hash']}", found["metric"]["name"],
         found["metric"]["higher_is_better"], there.text(f"{place}/description"),
@@ -96,6 +96,8 @@ def _write(task: HarborTask, folder: Path, download: Download, total: int) -> No
         write_task(task, folder, counted)
 
 
-def _refuse_unready(slug: str, status: str) -> None:
+def _refuse_ungraded(slug: str, status: str, *, is_measured: bool) -> None:
+    if is_measured:
+        raise TakesNoSubmissions(f"{slug} takes no submissions: a harness measures its results.")
     if status != CompetitionStatus.READY.value:
         raise NeedsData(f"{slug} cannot be graded yet: an admin has to import its data.")

@@ -83,4 +83,4 @@ def _print_result(imported: Imported) -> None:
     verb = "imported as" if imported.created else "was imported before as"
     out.print(f"{version.slug} {verb} version {version.number} ({version.status.value})")
     for finding in version.lint:
-        err.print(f"  {finding['severity']}: {finding['message']}", markup=False)
+        err.print(f"{version.slug}: {finding['severity']}: {finding['message']}", markup=False)

@@ -8,9 +8,11 @@ from typing import Any
 import typer
 
 from app.cli.tables import print_table
-from app.domain.wording import counted
+from app.domain.wording import counted, first_few
+from app.services.regrades.difference import LISTED_UNCHANGED
 
 SHOWN = 50  # lines of a table; --json has the first 1,000
+NAMED = 10  # experiments without rates
 RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid_submission")
 
 
@@ -33,8 +35,8 @@ def print_difference(document: Mapping[str, Any]) -> None:
     if finals:
         typer.echo("")
         print_table(
-            ["RUN", "EXPERIMENT", "SEED", "FINAL", "SCORE", "MEDAL", "FINAL THEN", "SCORE THEN",
-             "MEDAL THEN"],
+            ["RUN", "EXPERIMENT", "SEED", "FINAL", "SCORE", "BETTER", "MEDAL", "FINAL AFTER",
+             "SCORE AFTER", "BETTER AFTER", "MEDAL AFTER"],
             [
                 [one["run"], one["experiment"], one["seed"], *_final(one["before"]),
                  *_final(one["after"])]
@@ -43,6 +45,11 @@ def print_difference(document: Mapping[str, Any]) -> None:
             "",
         )  # fmt: skip
         _more(difference["finals_changed"], len(finals), "run")
+    _print_rates(difference)
+    _print_changes(document["changes"], counts["submissions"] - counts["equal"])
+
+
+def _print_rates(difference: Mapping[str, Any]) -> None:
     moved = [one for one in difference["experiments"] if one["before"] != one["after"]]
     if moved:
         typer.echo("")
@@ -56,9 +63,14 @@ def print_difference(document: Mapping[str, Any]) -> None:
             ],
             "",
         )
-    same = len(difference["experiments"]) - len(moved)
+    others = [one for one in difference["experiments"] if one["before"] == one["after"]]
+    without = [one["experiment"] for one in others if one["before"]["rates"] is None]
+    not_listed = max(0, difference.get("experiments_unchanged", 0) - LISTED_UNCHANGED)
+    same = len(others) - len(without) + not_listed
     typer.echo(f"{counted(same, 'experiment')} with the same rates")
-    _print_changes(document["changes"], counts["submissions"] - counts["equal"])
+    if without:
+        names = first_few(without, NAMED)
+        typer.echo(f"{counted(len(without), 'experiment')} without rates before and after: {names}")
 
 
 def print_verification(document: Mapping[str, Any]) -> None:
@@ -81,8 +93,8 @@ def _print_changes(changes: Sequence[Mapping[str, Any]], total: int) -> None:
         return
     typer.echo("")
     print_table(
-        ["SUBMISSION", "EXPERIMENT", "SEED", "STATE", "SCORE", "BETTER", "MEDAL", "STATE THEN",
-         "SCORE THEN", "BETTER THEN", "MEDAL THEN"],
+        ["SUBMISSION", "EXPERIMENT", "SEED", "STATE", "SCORE", "BETTER", "MEDAL", "STATE AFTER",
+         "SCORE AFTER", "BETTER AFTER", "MEDAL AFTER"],
         [
             [one["submission"], one["experiment"], one["seed"], one["state_before"].value,
              *_numbers(one["before"]), one["state_after"].value, *_numbers(one["after"])]
@@ -94,7 +106,7 @@ def _print_changes(changes: Sequence[Mapping[str, Any]], total: int) -> None:
 
 
 def _final(final: Mapping[str, Any] | None) -> list[Any]:
-    return [final[name] if final else None for name in ("submission", "score", "medal")]
+    return [final[name] if final else None for name in ("submission", "score", "better", "medal")]
 
 
 def _numbers(numbers: Mapping[str, Any]) -> list[Any]:

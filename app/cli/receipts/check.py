@@ -27,6 +27,8 @@ from app.receipts.errors import BadReceipt
 from app.regular_file import open_regular
 
 LARGEST_RECEIPT = 100_000_000
+# `missing` beside it counts seeds without a run.
+WORDS = {"missing": "without a submission"}
 LARGEST_OTHER = 4_000_000  # a line of allowed signers takes up to seventy times its bytes
 
 
@@ -122,7 +124,9 @@ def _about(checked: CheckedReceipt) -> dict[str, Any]:
         }
     elif kind == "experiment":
         outcomes = [one["outcome"] for one in predicate["attempts"]]
-        counted = ", ".join(f"{outcomes.count(one)} {one}" for one in sorted(set(outcomes)))
+        counted = ", ".join(
+            f"{outcomes.count(one)} {WORDS.get(one, one)}" for one in sorted(set(outcomes))
+        )
         found |= {
             "experiment": predicate["experiment"]["name"],
             "attempts": f"{len(outcomes)} ({counted})" if outcomes else 0,

@@ -92,7 +92,7 @@ def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) 
     _require_roles(table, choices)
     target = propose(table[choices.target], choices.metric)
     how: How = choices.how or ("stratified" if target.is_class else "random")
-    parts = _split(table, target, how, choices)
+    parts = _split(table, how, choices)
     found = leaks(parts.train, parts.test, choices.target, choices.id)
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -130,7 +130,7 @@ def require_new(folder: Path) -> None:
         raise Conflict(f"{folder} exists already: choose another name, or remove it.")
 
 
-def _split(table: pd.DataFrame, target: Target, how: How, choices: NewCompetitionChoices) -> Parts:
+def _split(table: pd.DataFrame, how: How, choices: NewCompetitionChoices) -> Parts:
     table, id_column = with_ids(table, choices.id, choices.seed)
     if choices.id is not None and (table[id_column].duplicated() | (table[id_column] == "")).any():
         raise Invalid(f"--id: the column {id_column!r} repeats a value or is empty in a row.")

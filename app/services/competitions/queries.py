@@ -153,7 +153,8 @@ def public_file(
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{slug} has no files yet: an admin has to import its data.")
     names = ", ".join(file["name"] for file in files[:10])
-    raise NotFound(f"{slug} has no public file {name!r}. Its files: {names}.")
+    others = f". Its files: {names}." if names else ", nor any other."
+    raise NotFound(f"{slug} has no public file {name!r}{others}")
 
 
 def description(context: Context, caller: Caller, slug: str) -> str:

@@ -81,7 +81,7 @@ def back_up(
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        with _told_in_words(folder):
+        with _saying_what_to_do(folder):
             manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
             _copy_files(blobs, folder, manifest, progress)
             _finish(folder, manifest)
@@ -92,7 +92,7 @@ def back_up(
 
 
 @contextlib.contextmanager
-def _told_in_words(folder: Path) -> Iterator[None]:
+def _saying_what_to_do(folder: Path) -> Iterator[None]:
     try:
         yield
     except Unavailable as error:

@@ -26,18 +26,19 @@ POLICIES = tuple(policy.value for policy in Feedback)
 class ExperimentSummary:
     """An experiment with its numbers; rates in percent.
 
-    `rates` has any_medal and `COUNTED`; it is None if nothing has a result, or if a competition
-    has no human leaderboard. `interval` is for these competitions, run again. `percentile` is the
-    mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
-    the runs that reported them; `priced` is their number. `near_lines` is the number of final
-    scores that are nearer to a medal line than their noise, where that was asked for. `seeds` is
-    the number of different seeds at its competitions, as in medal rates. `imported` says whether
-    results or runs of it were imported: what their agents were told is not known. `flags` are
-    those of the current versions.
+    `rates` has any_medal and `COUNTED`, over the `rated` competitions that have a result; it is
+    None if nothing has one, or if a competition has no human leaderboard. `interval` is for these
+    competitions, run again. `percentile` is the mean over the results whose place is known.
+    `seconds` is the mean and `cost_usd` the sum over the runs that reported them; `priced` is their
+    number. `near_lines` is the number of final scores that are nearer to a medal line than their
+    noise, where that was asked for. `seeds` is the number of different seeds at its competitions,
+    as in medal rates. `imported` says whether results or runs of it were imported: what their
+    agents were told is not known. `flags` are those of the current versions.
     """
 
     experiment: ExperimentRecord
     competitions: int
+    rated: int
     runs: int
     counted: int
     open: int
@@ -98,6 +99,7 @@ def summarize(
             ExperimentSummary(
                 experiment=listed.experiment,
                 competitions=len({one.competition for one in counts}),
+                rated=len(table),
                 seeds=seeds,
                 runs=totals["runs"],
                 counted=totals["counted"],

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.statistics.intervals import over_competitions, over_runs_of
-from app.statistics.scores.score_estimates import Array, ScoreEstimate, percent
+from app.statistics.estimates import Array
+from app.statistics.intervals import in_percent, over_competitions, over_runs_of
+from app.statistics.scores.score_estimates import ScoreEstimate
 from app.units import PERCENT
 
 
@@ -40,8 +41,8 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
     like = over_competitions(shares)
     return ScoreEstimate(
         PERCENT * float(shares.mean()),
-        None if runs is None else percent(runs.interval),
-        None if like is None else percent(like.interval),
+        in_percent(runs),
+        in_percent(like),
     )
 
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from app.statistics.estimates import Interval
-from app.units import PERCENT
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +62,3 @@ def on_scale_ends(interval: Interval | None, low: float, size: float) -> Interva
     if interval is None:
         return None
     return low + size * interval[0], low + size * interval[1]
-
-
-def percent(interval: Array) -> Interval:
-    """The ends of an interval of shares, in percent."""
-    low, high = (PERCENT * interval[:, 0]).tolist()
-    return low, high

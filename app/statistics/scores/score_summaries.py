@@ -31,23 +31,23 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import bdtr
 
-from app.statistics.estimates import SEED, Interval, cluster_bootstrap
+from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap
 from app.statistics.intervals import (
+    in_percent,
     of_squared_error,
     of_values,
     over_competitions,
     over_runs,
+    percent,
     unseen,
     unseen_competitions,
 )
 from app.statistics.scores.score_estimates import (
-    Array,
     ProfilePoint,
     ScoreEstimate,
     ScoreSummary,
     on_scale,
     on_scale_ends,
-    percent,
 )
 from app.units import PERCENT
 
@@ -98,8 +98,8 @@ def _profile(scores: Sequence[Array]) -> list[ProfilePoint]:
         ProfilePoint(
             above,
             PERCENT * float(shares[:, at].mean()),
-            None if runs is None else percent(runs.interval[:, [at]]),
-            None if like is None else percent(like.interval[:, [at]]),
+            in_percent(runs, at),
+            in_percent(like, at),
         )
         for at, above in enumerate(THRESHOLDS)
     ]

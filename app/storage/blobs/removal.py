@@ -48,7 +48,7 @@ def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> b
 def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.unlink) -> bool:
     """Remove a file or directory that was not changed or renewed since `before` (Unix time).
 
-    Returns whether it was removed. One that cannot be opened or removed stays; the log tells why.
+    Returns whether it was removed. One that cannot be opened or removed stays; the log says why.
 
     Raises:
         OSError: this process can open no more files.
@@ -58,7 +58,7 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
     except FileNotFoundError:
         return False
     except OSError as error:
-        _tell(path, error)
+        _warn_or_raise(path, error)
         return False
     try:
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
@@ -67,13 +67,13 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
                 remove(path)
                 return True
     except OSError as error:
-        _tell(path, error)
+        _warn_or_raise(path, error)
     finally:
         os.close(descriptor)
     return False
 
 
-def _tell(path: Path, error: OSError) -> None:
+def _warn_or_raise(path: Path, error: OSError) -> None:
     if is_used_up(error):
         raise error  # so would be all that follow
     log.warning("an old file stays", extra={"path": str(path), "why": error.strerror})

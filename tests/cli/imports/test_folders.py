@@ -12,7 +12,7 @@ from app.services.operations.start_checks import refuse_other_store
 from app.settings import Settings
 from tests.api.conftest import packed
 from tests.cli.conftest import Command
-from tests.factories import write_submission
+from tests.factories import write_competition, write_submission
 
 
 def test_folders_and_archives_are_imported_once(
@@ -27,6 +27,16 @@ def test_folders_and_archives_are_imported_once(
     assert json.loads(again.stdout)[0] | {"lint": []} == {
         "slug": "tiny", "version": 1, "created": False, "status": "ready", "lint": []
     }  # fmt: skip
+
+
+def test_each_warning_names_its_competition(podium: Command, tiny: Path, tmp_path: Path) -> None:
+    other = write_competition(tmp_path / "other")
+
+    done = podium("import", "folder", tiny, other)
+
+    assert done.returncode == 0
+    warned = [line.split(": warning: ")[0] for line in done.stderr.splitlines() if "warn" in line]
+    assert set(warned) == {"tiny", "other"}  # few teams, of either
 
 
 def test_an_import_stores_nothing_where_the_disk_of_files_is_not_mounted(

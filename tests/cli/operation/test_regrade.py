@@ -104,6 +104,28 @@ def test_the_difference_comes_first_and_is_applied_with_a_reason(server: PodiumS
     assert listed[1]["reason"] == "the board was wrong"
 
 
+def test_the_difference_says_what_is_before_and_after_and_who_has_no_rates(
+    server: PodiumServer,
+) -> None:
+    server.start()
+    with server.client() as admin:
+        admin.post("/v1/experiments", json={"name": "waiting", "agent": "a", "model": "m"})
+        body = {"experiment": "waiting", "competition": SLUG, "seed": 0}
+        assert admin.post("/v1/runs", json=body).status_code == 201
+    assert server.stop() == 0
+
+    dry = podium(server, "--to", "2", "--dry-run")
+
+    heads = [line for line in dry.stdout.splitlines() if line.startswith(("RUN", "SUBMISSION"))]
+    finals = "FINAL SCORE BETTER MEDAL FINAL AFTER SCORE AFTER BETTER AFTER MEDAL AFTER"
+    changes = "STATE SCORE BETTER MEDAL STATE AFTER SCORE AFTER BETTER AFTER MEDAL AFTER"
+    assert [" ".join(line.split()) for line in heads] == [
+        f"RUN EXPERIMENT SEED {finals}", f"SUBMISSION EXPERIMENT SEED {changes}",
+    ]  # fmt: skip
+    assert "0 experiments with the same rates" in dry.stdout
+    assert "1 experiment without rates before and after: waiting" in dry.stdout
+
+
 def test_a_server_that_runs_grades_for_the_command(server: PodiumServer) -> None:
     server.start()
 

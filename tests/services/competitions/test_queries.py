@@ -78,11 +78,14 @@ def test_a_file_that_is_not_there_is_told_with_those_that_are(
     context: Context, bikes: VersionRecord
 ) -> None:
     readable_version(context, "empty", files=[], status=CompetitionStatus.NEEDS_DATA)
+    readable_version(context, "bare", files=[])
 
     _, sha256 = queries.public_file(context, RESEARCHER, "bikes", "train.csv")
     assert sha256 == "ab" * 32
     with pytest.raises(NotFound, match=r"no public file 'x\.csv'\. Its files: train\.csv"):
         queries.public_file(context, RESEARCHER, "bikes", "x.csv")
+    with pytest.raises(NotFound, match=r"bare has no public file 'x\.csv', nor any other\.$"):
+        queries.public_file(context, RESEARCHER, "bare", "x.csv")
     with pytest.raises(NeedsData, match="empty has no files yet"):
         queries.public_file(context, RESEARCHER, "empty", "train.csv")
 

@@ -199,10 +199,10 @@ def context_of(
     has_board = not any(info[slug].boardless & own.excluded_by for slug in used)
 
     def grid_of(counted: Attempts) -> Grid:
-        if excluded and filters.excluded is Excluded.FAIL:
-            counted = counted.with_failures_at(excluded)
-        seeds = own.seeds_at(sorted(used))
-        return make_grid(counted, used, seeds=seeds, padding=filters.padding, excused=reviewed)
+        return make_grid(
+            counted, used, seeds=own.seeds_at(sorted(used)), padding=filters.padding,
+            excused=reviewed, failed_at=excluded if filters.excluded is Excluded.FAIL else (),
+        )  # fmt: skip
 
     try:
         grid = grid_of(with_excluded if filters.ignores_reviews else own.attempts)

@@ -35,14 +35,17 @@ OUTCOME = RegradeOutcome.__table__
 GRADE = Grade.__table__
 VERSION = CompetitionVersion.__table__
 STATE_TYPE = Submission.__table__.c.state.type
+NO_TIME = "expected a time with its zone, such as 2026-05-01T12:00:00Z"
 
 
 def in_range(moment: datetime) -> datetime:
     """The same moment, which the database can compare with others in UTC.
 
     Raises:
-        ValueError: in UTC it is before the year 1, or after the year 9999.
+        ValueError: it has no zone, or in UTC it is before the year 1, or after the year 9999.
     """
+    if moment.tzinfo is None:
+        raise ValueError(NO_TIME)
     try:
         moment.astimezone(UTC)
     except OverflowError:
