@@ -15,11 +15,14 @@ NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errn
 
 
 def link_or_copy(file: Path, target: Path) -> None:
-    """Make `target` a hard link to a file that never changes, or else a synced copy."""
+    """Make `target` a hard link to a file that never changes, or else a synced copy.
+
+    It is copied, too, while another process replaces it so often that no link can be made.
+    """
     try:
         _link(file, target)
     except OSError as error:
-        if error.errno not in NO_LINK:
+        if error.errno not in NO_LINK | {errno.ENOENT}:  # a copy says what is not there
             raise
         with file.open("rb") as source, target.open("xb") as out:
             while chunk := source.read(CHUNK_BYTES):
