@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import strategies as st
 
 COLUMNS = {
@@ -97,7 +99,7 @@ def damage(draw: st.DrawFn, data: bytes) -> bytes:
         elif kind == "cut":
             del changed[place:]
         elif kind == "blank":
-            ends = [at + 1 for at, byte in enumerate(changed) if byte in b"\r\n"]
+            ends = [end.end() for end in re.finditer(rb"[\r\n]", changed)]
             changed[(at := draw(st.sampled_from(ends or [0]))) : at] = draw(
                 st.sampled_from([b"\n", b" \n", b"\r\n"])
             )
