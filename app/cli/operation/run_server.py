@@ -43,10 +43,10 @@ def run_server(host: str | None, port: int | None) -> None:
     changes = {"host": host, "port": port}
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
     configure_logs(settings.log_level, request_id.get)
+    listener = _listen(settings.host, settings.port)  # before anything is made
     make_data_directory(settings.data_dir)
     warn_of_open_directory(settings.data_dir)
     require_store(settings)
-    listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
     start_checks.refuse_damaged_database(settings)
     upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)

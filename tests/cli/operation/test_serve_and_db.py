@@ -62,6 +62,20 @@ def test_a_taken_port_is_told(podium: Command) -> None:
     assert "Choose another --port" in done.stderr
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.1"])
+def test_a_start_that_cannot_listen_makes_no_directory(
+    podium: Command, tmp_path: Path, host: str
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = podium("serve", "--host", host, "--port", taken.getsockname()[1])
+
+    assert done.returncode == 1
+    assert f"Cannot listen on {host}" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("host", ["300.1.1.1", "192.0.2.1"])
 def test_an_address_of_another_machine_is_told(podium: Command, host: str) -> None:
     done = podium("serve", "--host", host, "--port", 0)
