@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 import time
+from pathlib import Path
 
-from app.errors import Unavailable
-from app.storage.database.engine import database_url
+from app.errors import DISK_FULL, StorageFull, Unavailable
+from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.errors import is_outage
 from app.storage.database.revisions import is_upgraded
 
 log = logging.getLogger("podium.storage")
 CHECK_SECONDS = 1.0
+INDEX_BYTES = 64 * 1024  # of the files that SQLite makes beside a database: the smallest index
 
 
 def upgrade_when_reachable(text: str, seconds: float) -> None:
@@ -19,6 +22,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
 
     Raises:
         Unavailable: the database did not answer in time; gives the reason.
+        StorageFull: SQLite finds no room for the files that it makes beside the database.
         BadDatabaseUrl, SchemaTooNew: waiting would not help.
     """
     place = database_url(text).render_as_string(hide_password=True)
@@ -35,6 +39,12 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
         except Exception as error:
             if not is_outage(error):
                 raise
+            file = sqlite_file(text)
+            if file is not None and _has_full_disk(file.parent):
+                raise StorageFull(
+                    f"The database {file} cannot be opened: its disk is full. Free space there, "
+                    "and try again."
+                ) from error
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             if time.monotonic() >= deadline:
                 raise Unavailable(
@@ -44,3 +54,13 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
             is_logged = True
         time.sleep(CHECK_SECONDS)
+
+
+def _has_full_disk(directory: Path) -> bool:
+    """Whether there is no room. SQLite tells only of an I/O error then, as of a broken disk."""
+    try:
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(bytes(INDEX_BYTES))
+    except OSError as error:
+        return error.errno in DISK_FULL
+    return False
