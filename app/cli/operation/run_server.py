@@ -22,6 +22,7 @@ from app.logs import configure_logs
 from app.main import create_app
 from app.read_settings import make_data_directory, read_settings, warn_of_open_directory
 from app.services.operations import start_checks
+from app.services.operations.unfinished_restore import refuse_unfinished_restore
 from app.services.runtime.blob_store import require_store
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
@@ -50,6 +51,7 @@ def run_server(host: str | None, port: int | None) -> None:
     bound = listener.getsockname()[1]
     start_checks.refuse_damaged_database(settings)
     upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)
+    refuse_unfinished_restore(settings)
     start_checks.refuse_other_store(settings)
 
     def ready(key: str | None) -> None:
