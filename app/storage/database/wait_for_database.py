@@ -7,9 +7,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.errors import DISK_FULL, StorageFull, Unavailable
+from app.errors import DISK_FULL, BadDatabaseUrl, StorageFull, Unavailable
 from app.storage.database.engine import database_url, sqlite_file
-from app.storage.database.errors import is_outage
+from app.storage.database.errors import is_denied, is_outage
 from app.storage.database.revisions import is_upgraded
 
 log = logging.getLogger("podium.storage")
@@ -46,6 +46,8 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
                     "and try again."
                 ) from error
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
+            if is_denied(error):
+                raise _denied(text, reason.partition(" LINE ")[0]) from error
             if time.monotonic() >= deadline:
                 raise Unavailable(
                     f"The database {place} (PODIUM_DATABASE_URL) cannot be used: {reason}"
@@ -54,6 +56,15 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
             is_logged = True
         time.sleep(CHECK_SECONDS)
+
+
+def _denied(text: str, reason: str) -> BadDatabaseUrl:
+    url = database_url(text)
+    user = url.username or "USER"
+    return BadDatabaseUrl(
+        f"its user may not use the database {url.database!r}: {reason}. Make the user its owner, "
+        f"and the owner of the tables in it: ALTER DATABASE {url.database} OWNER TO {user}"
+    )
 
 
 def _has_full_disk(directory: Path) -> bool:
