@@ -168,6 +168,12 @@ def _exclusive(url: URL) -> Iterator[None]:
     if url.get_backend_name() != "sqlite" or url.database is None:
         yield
         return
+    directory = Path(url.database).absolute().parent
+    if not directory.is_dir():
+        raise BadDatabaseUrl(
+            f"its directory {directory} is not there: make it, or correct the path. One that "
+            "begins at the root has four slashes (sqlite:////path/podium.db)"
+        )
     with Path(f"{url.database}.migrating").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
