@@ -390,7 +390,11 @@ def test_nothing_begins_where_a_restore_was_killed(complete: Path, tmp_path: Pat
             assert time.monotonic() < deadline
         process.kill()
 
-    for words in (["serve", "--port", str(target.port)], ["import", "folder", str(tmp_path)]):
+    for words in (
+        ["serve", "--port", str(target.port)],  # it makes the tables
+        ["import", "folder", str(tmp_path)],
+        ["gc", "--delete", "--older-than", "1"],
+    ):
         done = run_podium(
             words, env=target.environment, capture_output=True, text=True, check=False, timeout=60
         )
