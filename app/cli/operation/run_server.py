@@ -26,6 +26,7 @@ from app.services.operations.unfinished_restore import refuse_unfinished_restore
 from app.services.runtime.blob_store import require_store
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.units import host_and_port
 
 BACKLOG = 2048
 UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what is on its way
@@ -57,7 +58,7 @@ def run_server(host: str | None, port: int | None) -> None:
     def ready(key: str | None) -> None:
         if key is not None:
             typer.echo(f"Admin key, shown this once: {key}")
-        typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
+        typer.echo(f"Podium serves on http://{host_and_port(settings.host, bound)} (API: /docs)")
 
     app = create_app(settings, on_ready=ready)
 
@@ -139,7 +140,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         of_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
         advice = "Choose another --port." if of_the_port else "Choose another --host."
-        raise CannotStart(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
+        place = host_and_port(host, port)
+        raise CannotStart(f"Cannot listen on {place}: {error.strerror}. {advice}") from None
     # Connections inherit it. Without it the kernel takes megabytes for a client that reads nothing.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
     listener.listen(BACKLOG)
