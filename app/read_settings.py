@@ -54,6 +54,10 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
         settings = Settings()
     except ValidationError as refusal:
         raise BadSettings(" ".join(_sentences(refusal))) from None
+    except FileNotFoundError:  # a relative path begins at the working directory
+        raise BadSettings(
+            "The working directory was removed: go to one that is there (cd), and try again."
+        ) from None
     _refuse_impossible_path("PODIUM_DATA_DIR", settings.data_dir)
     _refuse_impossible_path("PODIUM_COMPETITIONS_DIR", settings.competitions_dir)
     is_named = "competitions_dir" in settings.model_fields_set
@@ -68,8 +72,16 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
 def _refuse_impossible_path(name: str, directory: Path) -> None:
     """Refuse the path of a directory that no file system can have, nor a name in it."""
     try:
+        str(directory).encode()
         (directory / LONGEST_NAME).lstat()
+    except UnicodeEncodeError:
+        raise BadSettings(f"{name} is {str(directory)!a}: expected a path in UTF-8.") from None
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BadSettings(
+                f"{name} is {str(directory)!r}: expected the path of a directory, and it has "
+                "symbolic links that lead nowhere but to themselves."
+            ) from None
         if error.errno == errno.ENAMETOOLONG:
             raise BadSettings(
                 f"{name} is '{str(directory)[:100]}...': expected the path of a directory, and one "
@@ -171,7 +183,10 @@ def _sentences(refusal: ValidationError) -> Iterable[str]:
 
 def _refuse_unknown_names() -> None:
     known = [variable(name, field) for name, field in Settings.model_fields.items()]
-    in_file = dotenv_values(ENV_FILE) if Path(ENV_FILE).is_file() else {}
+    try:
+        in_file = dotenv_values(ENV_FILE) if Path(ENV_FILE).is_file() else {}
+    except UnicodeDecodeError:
+        raise BadSettings(f"{Path(ENV_FILE).absolute()} is not text in UTF-8.") from None
     for name in sorted({*os.environ, *in_file}):
         wanted = name.upper()
         is_ours = wanted.startswith(PREFIX) and wanted not in OF_CLIENTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import unquote
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -13,6 +14,15 @@ from app.bundled import bundled
 
 MEGABYTE = 1024 * 1024
 SHORTEST_METRICS_KEY = 16
+
+
+def sqlite_url(file: Path) -> str:
+    """The URL of a SQLite file, whose path may have what begins an escape or options in a URL.
+
+    >>> sqlite_url(Path("/data/feature%2Fnew?/podium.db"))
+    'sqlite:////data/feature%252Fnew%3F/podium.db'
+    """
+    return f"sqlite:///{file}".replace("%", "%25").replace("?", "%3F")
 
 
 class Settings(BaseSettings):
@@ -192,7 +202,7 @@ class Settings(BaseSettings):
         object.__setattr__(self, "data_dir", self.data_dir.absolute())
         object.__setattr__(self, "competitions_dir", self.competitions_dir.absolute())
         if not self.database_url:
-            object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'podium.db'}")
+            object.__setattr__(self, "database_url", sqlite_url(self.data_dir / "podium.db"))
         if not self.blobs_url:
             object.__setattr__(self, "blobs_url", (self.data_dir / "blobs").as_uri())
         return self
@@ -233,5 +243,5 @@ class Settings(BaseSettings):
         """Whether the SQLite file exists. True for a database server, without a check."""
         if not self.is_sqlite:
             return True
-        file = self.database_url.partition(":///")[2].partition("?")[0]
+        file = unquote(self.database_url.partition(":///")[2].partition("?")[0])
         return not file or Path(file).is_file()  # a URL without a file is refused when it is opened

@@ -27,11 +27,13 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
+        UnfinishedRestore: a backup is being restored there, or was not restored to its end.
         OtherStore: the command stores or grades files, and those of the servers are elsewhere.
     """
     # A command imports this module to say what its options are; what it loads comes when it runs.
     from app.read_settings import make_data_directory, read_settings
     from app.services.operations.start_checks import refuse_other_store
+    from app.services.operations.unfinished_restore import refuse_unfinished_restore
     from app.services.runtime.context import continue_ids, open_context
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
@@ -40,6 +42,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
         require_podium(settings)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
+    refuse_unfinished_restore(settings)
     if creates or grades:  # it stores files, or needs them
         refuse_other_store(settings, claims=False)
     context = open_context(settings, grades=None if grades else False, validates=False)

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import sys
+from codecs import lookup
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -129,7 +130,9 @@ def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], o
 
 def json_text(document: Any) -> str:
     """A JSON document as commands print it; nothing in it steers a terminal."""
-    text = json.dumps(document, indent=2, default=_as_text, ensure_ascii=False)
+    # An output that is not UTF-8 gets the escapes that JSON has.
+    is_utf8 = lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    text = json.dumps(document, indent=2, default=_as_text, ensure_ascii=not is_utf8)
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

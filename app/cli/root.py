@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import lookup
+from io import TextIOWrapper
 from typing import Any, ClassVar
 
 import typer
@@ -107,6 +109,7 @@ class Podium(LazyGroup):
         """Run the command; errors that have an explanation end it with status 1."""
         if sys.stdout is None or sys.stderr is None:  # a new key would be printed nowhere
             sys.exit("Standard output or error is closed: give it a file, or /dev/null.")
+        _escape_what_cannot_be_written()
         try:
             return super().main(*args, **kwargs)
         except PodiumError as error:
@@ -146,6 +149,12 @@ def podium(
     ),
 ) -> None:
     """Podium: a grading service for AI agents that do machine-learning engineering."""
+
+
+def _escape_what_cannot_be_written() -> None:
+    """Write characters that the output's encoding does not have as escapes, as Python's errors."""
+    if isinstance(sys.stdout, TextIOWrapper) and lookup(sys.stdout.encoding).name != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _forget_output() -> None:

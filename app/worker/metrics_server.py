@@ -19,6 +19,7 @@ from prometheus_client import make_wsgi_app
 from app.errors import Conflict
 from app.services.operations.gauges import measure_graders
 from app.services.runtime.context import Context
+from app.units import host_and_port
 
 CONNECTION_SECONDS = 10.0  # for a request and its answer
 MOST_CONNECTIONS = 8  # open at once; the oldest is cut off for one more
@@ -42,6 +43,9 @@ class _Server(WSGIServer):
     request_queue_size = 64
 
     def __init__(self, *arguments: Any) -> None:
+        host, _ = arguments[0]
+        if ":" in host:
+            self.address_family = socket.AF_INET6
         super().__init__(*arguments)
         self._lock = threading.Lock()
         self._deadlines: dict[socket.socket, float] = {}  # of the open connections, oldest first
@@ -109,4 +113,4 @@ def serve_metrics(context: Context, port: int) -> str:
             "--metrics-port; 0 selects a free port."
         ) from None
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
-    return f"http://{host}:{server.server_port}/metrics"
+    return f"http://{host_and_port(host, server.server_port)}/metrics"

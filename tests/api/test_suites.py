@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import Podium
+from tests.forkserver import run_podium
 
 
 @pytest.fixture
@@ -39,3 +40,29 @@ def test_an_unknown_suite_is_404_and_names_those_that_are_there(
 
     assert response.status_code == 404
     assert "Suites here: mine." in response.json()["detail"]
+
+
+def test_a_file_of_suites_that_is_no_text_is_told_with_its_name(
+    podium: Podium, suite: dict[str, object]
+) -> None:
+    folders = podium.server.environment["PODIUM_COMPETITIONS_DIR"]
+    file = Path(folders) / "suites.toml"
+    right = file.read_bytes()
+    file.write_bytes(right.replace(b"Mine", b"Caf\xe9"))
+    try:
+        for address in ("/v1/suites", "/v1/competitions", "/v1/suites/mine"):
+            refused = podium.admin.get(address)
+            assert refused.status_code == 422
+            assert refused.json()["problems"] == [
+                {"file": "suites.toml", "key": "", "message": "is not UTF-8 (byte 26)"}
+            ]
+        for words in (["competitions", "list"], ["readiness", "mine"]):
+            done = run_podium(
+                words,
+                env=podium.server.environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert done.returncode in (0, 1)
+            assert "Traceback" not in done.stderr
+    finally:
+        file.write_bytes(right)
+    assert podium.admin.get("/v1/suites/mine").json() == suite

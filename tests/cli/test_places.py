@@ -123,3 +123,18 @@ def test_a_command_where_no_podium_is_says_so_and_makes_none(empty: Path, words:
     assert f"{empty / 'data'}" in done.stderr
     assert "PODIUM_DATA_DIR" in done.stderr
     assert list(empty.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["feature%2Fnew", "a%41", "what?mode=ro", "a#b", "100% ü"])
+def test_the_database_is_in_the_data_directory_whatever_its_name(tmp_path: Path, name: str) -> None:
+    data = tmp_path / "all" / name
+    data.parent.mkdir()
+    folder = write_competition(tmp_path / "tiny")
+
+    done = podium_in(tmp_path, "import", "folder", folder, PODIUM_DATA_DIR=str(data))
+    listed = podium_in(tmp_path, "competitions", "list", PODIUM_DATA_DIR=str(data))
+
+    assert done.returncode == 0, done.stderr
+    assert (data / "podium.db").is_file()
+    assert "tiny" in listed.stdout
+    assert [each.name for each in data.parent.iterdir()] == [name]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from tests.cli.test_places import podium_in
         (["serve"], {"PODIUM_DATA_DIR": "/dev/null/x"}, "PODIUM_DATA_DIR is '/dev/null/x'"),
         (["gc"], {"PODIUM_GC_AGE_HOURS": "old"}, "PODIUM_GC_AGE_HOURS is 'old': expected"),
         (["verify"], {"PODIUM_DATA_DIR": "x" * 5000}, "letters is too long"),
+        (["serve"], {"PODIUM_DATA_DIR": "data\udcff"}, "expected a path in UTF-8"),
         (["worker"], {"PODIUM_GRADERS": "-1"}, "PODIUM_GRADERS is '-1': expected"),
     ],
 )
@@ -32,3 +36,28 @@ def test_a_wrong_setting_is_a_sentence(
     assert "pydantic" not in done.stderr
     assert len(done.stderr.splitlines()) <= 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_wrong_with_a_directory_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "latin").mkdir()
+    (tmp_path / "latin" / ".env").write_bytes(b"PODIUM_SIGNER_NAME=caf\xe9\n")
+    command = [sys.executable, "-m", "app.cli", "competitions", "list"]
+    removed = f"mkdir gone; cd gone; rmdir ../gone; {shlex.join(command)}"
+
+    null = {"PODIUM_BLOBS_URL": "file:///tmp/a%00b"}
+
+    for done, told in (
+        (podium_in(tmp_path, "serve", "--port", 0, **null), "PODIUM_BLOBS_URL cannot be used"),
+        (podium_in(tmp_path, "serve", PODIUM_DATA_DIR=str(tmp_path / "loop")), "symbolic links"),
+        (podium_in(tmp_path / "latin", "keys", "list"), ".env is not text in UTF-8"),
+        (
+            subprocess.run(
+                ["sh", "-c", removed], cwd=tmp_path, capture_output=True, text=True, check=False
+            ),
+            "The working directory was removed",
+        ),
+    ):
+        assert done.returncode == 1
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr

@@ -88,6 +88,33 @@ def test_a_closed_output_is_told_and_not_a_traceback(tmp_path: Path) -> None:
     assert done.stderr == "Standard output or error is closed: give it a file, or /dev/null.\n"
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_an_output_that_is_no_utf8_has_escapes(tmp_path: Path, encoding: str) -> None:
+    def podium(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "app.cli", *words],
+            env={**os.environ, "PODIUM_DATA_DIR": str(tmp_path), "PYTHONIOENCODING": encoding},
+            capture_output=True, check=False, errors="replace",
+            encoding="utf-8" if encoding == "ascii" else encoding,  # as Click writes
+        )  # fmt: skip
+
+    assert podium("db", "upgrade").returncode == 0
+    name = "\u5be6\u9a57 \U0001d4b3 \u00e9"
+    made = podium("keys", "create", "researcher", "--name", name, "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["name"] == name
+    create = ("experiments", "create", name, "--agent", "a", "--model", "m")
+    assert podium(*create).returncode == 0
+
+    listed = podium("keys", "list")
+    reported = podium("report", name, "--padding", "fail", "--json")
+
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert r"\u5be6\u9a57 \U0001d4b3" in listed.stdout or name in listed.stdout
+    assert "Traceback" not in reported.stderr
+    assert "not text in UTF-8" not in reported.stderr
+
+
 def test_the_version_loads_no_podium(tmp_path: Path) -> None:
     modules, started = watched(tmp_path, "--version")
 

@@ -96,6 +96,33 @@ def test_a_server_serves_on_when_a_newer_podium_migrates_and_does_not_start_agai
 @pytest.mark.parametrize(
     ("url", "words"),
     [
+        ("sqlite:///missing/podium.db", "is not there: make it, or correct the path"),
+        ("sqlite+aiosqlite:////tmp/podium.db", "not 'sqlite+aiosqlite'"),
+        ("sqlite:////tmp/podium.db?timeout=hidden", "an option in it has a value"),
+        (
+            "postgresql://me:hidden@127.0.0.1:1/x?schema=public",
+            'invalid connection option "schema"',
+        ),
+    ],
+)
+def test_a_database_url_that_no_driver_takes_is_told_without_its_password(
+    tmp_path: Path, url: str, words: str
+) -> None:
+    environment = PodiumServer(tmp_path / "data", url).environment
+    done = run_podium(
+        ["db", "upgrade"],
+        env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert words in " ".join(done.stderr.split())
+    assert "hidden" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
         ("mysql://me:hidden@host/x", "SQLite or PostgreSQL, not 'mysql'"),
         ("hidden", "it is not a URL"),
         ("sqlite://", "SQLite needs a file"),

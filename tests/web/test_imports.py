@@ -109,6 +109,21 @@ def test_the_same_archive_again_is_the_same_version(filled: Filled) -> None:
     assert "has the same content already: version 1" in text
 
 
+def test_an_archived_competition_is_told_so(filled: Filled, tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "archived-one", seed=7)
+    browser = visitor(filled.server, filled.admin)
+    first = settled(browser, confirmed(browser, archive(folder)))
+    admin = caller(filled.server)
+    address = "/v1/competitions/archived-one/archive"
+    assert admin.post(address, json={"reason": "a leak"}).status_code == 200
+
+    again = settled(browser, confirmed(browser, archive(folder)))
+
+    assert "was archived at" not in first
+    assert "was archived at" in again
+    assert "a leak" in again
+
+
 def test_only_an_admin_with_a_token_and_a_tick_imports(filled: Filled, tmp_path: Path) -> None:
     data = archive(write_competition(tmp_path / "unwanted"))
     admin = visitor(filled.server, filled.admin)

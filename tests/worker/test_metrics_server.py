@@ -28,6 +28,19 @@ def url(migrated_sqlite: Path, tmp_path: Path) -> Iterator[str]:
     context.close()
 
 
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="there is no IPv6 here")
+def test_metrics_have_an_address_of_ipv6(migrated_sqlite: Path, tmp_path: Path) -> None:
+    file = shutil.copyfile(migrated_sqlite, tmp_path / "podium.db")
+    settings = Settings(data_dir=tmp_path / "data", database_url=f"sqlite:///{file}", host="::1")
+    context = open_context(settings, grades=False, validates=False)
+    try:
+        url = serve_metrics(context, 0)
+        assert url.startswith("http://[::1]:")
+        assert "python_info" in httpx.get(url, trust_env=False, timeout=5).text
+    finally:
+        context.close()
+
+
 def connect(url: str) -> socket.socket:
     address = urlsplit(url)
     return socket.create_connection((address.hostname, address.port), 10)

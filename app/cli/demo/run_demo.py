@@ -21,6 +21,7 @@ from app.cli.demo import report
 from app.cli.output import err, out
 from app.errors import GradingFault
 from app.read_settings import read_settings
+from app.units import host_and_port
 
 SLUG = "bike-sharing-demand"
 KEY = re.compile(r"pod_admin_\S+")
@@ -37,7 +38,7 @@ def run_demo(*, once: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
         port = _free_port(settings.host, settings.port)
         server, key = _start_server(port, Path(directory))
-        url = f"http://{settings.host}:{port}"
+        url = f"http://{host_and_port(settings.host, port)}"
         try:
             out.print(f"Podium serves on {url}; its data is in {directory} until it ends.")
             run = _set_up_run(url, key)
@@ -60,7 +61,7 @@ def run_demo(*, once: bool) -> None:
 
 def _free_port(host: str, wanted: int) -> int:
     """The wanted port, or a free one if that is in use."""
-    with socket.socket() as probe:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, wanted))

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.context import podium
+from app.cli.imports.archived_note import note_archived
 from app.cli.options import AsJson, all_regular
 from app.cli.output import err, json_at_the_end, one_of, out
+from app.domain.states import ArchivalKind
 
 if TYPE_CHECKING:
     from app.services.competitions.import_folder import Imported
@@ -56,6 +58,7 @@ def _import_all(
                     done.append(run(context, path.resolve(), progress))
                 if not as_json:
                     _print_result(done[-1])
+                note_archived(context, ArchivalKind.COMPETITION, done[-1].version.slug)
     if failed:
         raise typer.Exit(1)
 

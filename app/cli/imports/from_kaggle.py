@@ -8,8 +8,10 @@ from pathlib import Path
 import typer
 
 from app.cli.context import podium
+from app.cli.imports.archived_note import note_archived
 from app.cli.output import err, json_at_the_end, one_of, out, print_note
 from app.cli.progress import file_progress
+from app.domain.states import ArchivalKind
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleSource, reach_podium
@@ -71,6 +73,7 @@ def import_competitions(slugs: list[str], *, check_only: bool, as_json: bool) ->
                         )
                     if not as_json:
                         _print(done[-1])
+                    note_archived(context, ArchivalKind.COMPETITION, done[-1].slug)
     if failed:
         raise typer.Exit(1)
 
@@ -85,10 +88,11 @@ def replace_board(slug: str, file: Path | None) -> None:
         else:
             board, name = read_kaggle_leaderboard(file), f"file:{file.name}"
         imported = replace_leaderboard(context, slug, board, name)
-    verb = "imported as" if imported.created else "was imported before as"
-    out.print(
-        f"{slug}, with a leaderboard of {board.teams} teams, {verb} {imported.version.number}"
-    )
+        verb = "imported as" if imported.created else "was imported before as"
+        out.print(
+            f"{slug}, with a leaderboard of {board.teams} teams, {verb} {imported.version.number}"
+        )
+        note_archived(context, ArchivalKind.COMPETITION, slug)
 
 
 def _report(one: ImportReadiness) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.context import podium
+from app.cli.imports.archived_note import note_archived
 from app.cli.options import AsJson
 from app.cli.output import err, json_at_the_end, out
+from app.domain.states import ArchivalKind
 
 if TYPE_CHECKING:
     from app.importers.mle_bench import Sources
@@ -108,6 +110,8 @@ def _import(sources: Sources, slugs: list[str], suite: str, as_json: bool) -> No
                 done += import_prepared(context, sources, [slug], progress)
             if not as_json:
                 _print_result(done[-1])
+            if done[-1].version is not None:
+                note_archived(context, ArchivalKind.COMPETITION, slug)
     if not as_json:
         counts = {state: sum(o.state == state for o in done) for state in _STATES}
         out.print(", ".join(f"{count} {_STATES[state]}" for state, count in counts.items()))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.context import podium
+from app.cli.imports.archived_note import note_archived
 from app.cli.options import AsJson, regular
 from app.cli.output import out, print_json, print_note
+from app.domain.states import ArchivalKind
 from app.domain.wording import counted, first_lines
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def import_grading_report(
         imported = grading_reports.import_reports(
             context, experiment, sources, seed=seed, repeats=repeats, create=True
         )
+        note_archived(context, ArchivalKind.EXPERIMENT, experiment)
     if as_json:
         print_json(asdict(imported))
     else:
@@ -65,6 +68,8 @@ def import_run_groups(
 
     with podium(creates=True, doing="importing results") as context:
         found = import_groups(context, table, runs, experiment)
+        for one in found:
+            note_archived(context, ArchivalKind.EXPERIMENT, one.experiment)
     if as_json:
         print_json([_group_document(one) for one in found])
     else:

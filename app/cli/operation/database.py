@@ -45,11 +45,12 @@ def downgrade(
 @app.command()
 def check(as_json: AsJson = False) -> None:
     """Compare models and migrations: upgrade an empty database and look for differences."""
+    from app.settings import sqlite_url
     from app.storage.database import migrations
     from app.storage.database.database import Database
 
     with tempfile.TemporaryDirectory() as directory:
-        url = f"sqlite:///{Path(directory) / 'check.db'}"
+        url = sqlite_url(Path(directory) / "check.db")
         migrations.upgrade(url)
         database = Database(url)
         try:

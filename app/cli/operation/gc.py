@@ -35,11 +35,13 @@ def gc(
     from app.cli.progress import working
     from app.read_settings import read_settings
     from app.services.operations import collect_garbage
+    from app.services.operations.unfinished_restore import refuse_unfinished_restore
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
     settings = read_settings()
     require_podium(settings)
     upgrade_when_reachable(settings.database_url, 0)
+    refuse_unfinished_restore(settings)
     age = settings.gc_age_hours if older_than is None else older_than
     with working("looking for files that no row names"):
         found = collect_garbage.unreferenced(settings, age_hours=age)

@@ -16,6 +16,7 @@ from pathlib import Path
 from app.errors import CannotStart, Invalid
 from app.proxy.forward import serve
 from app.proxy.request_head import Upstream, upstream_of
+from app.units import host_and_port
 
 DEFAULT_ADDRESS = "127.0.0.1:80"
 
@@ -79,7 +80,8 @@ async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
     for server in servers:
         for listener in server.sockets:
             host, port = listener.getsockname()[:2]
-            print(f"forwarding http://{host}:{port} to {upstream.name}", flush=True)  # noqa: T201
+            place = host_and_port(host, port)
+            print(f"forwarding http://{place} to {upstream.name}", flush=True)  # noqa: T201
     await ended.wait()
     for server in servers:
         server.close()

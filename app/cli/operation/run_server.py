@@ -22,9 +22,11 @@ from app.logs import configure_logs
 from app.main import create_app
 from app.read_settings import make_data_directory, read_settings, warn_of_open_directory
 from app.services.operations import start_checks
+from app.services.operations.unfinished_restore import refuse_unfinished_restore
 from app.services.runtime.blob_store import require_store
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.units import host_and_port
 
 BACKLOG = 2048
 UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what is on its way
@@ -43,19 +45,20 @@ def run_server(host: str | None, port: int | None) -> None:
     changes = {"host": host, "port": port}
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
     configure_logs(settings.log_level, request_id.get)
+    listener = _listen(settings.host, settings.port)  # before anything is made
     make_data_directory(settings.data_dir)
     warn_of_open_directory(settings.data_dir)
     require_store(settings)
-    listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
     start_checks.refuse_damaged_database(settings)
     upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)
+    refuse_unfinished_restore(settings)
     start_checks.refuse_other_store(settings)
 
     def ready(key: str | None) -> None:
         if key is not None:
             typer.echo(f"Admin key, shown this once: {key}")
-        typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
+        typer.echo(f"Podium serves on http://{host_and_port(settings.host, bound)} (API: /docs)")
 
     app = create_app(settings, on_ready=ready)
 
@@ -137,7 +140,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         of_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
         advice = "Choose another --port." if of_the_port else "Choose another --host."
-        raise CannotStart(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
+        place = host_and_port(host, port)
+        raise CannotStart(f"Cannot listen on {place}: {error.strerror}. {advice}") from None
     # Connections inherit it. Without it the kernel takes megabytes for a client that reads nothing.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
     listener.listen(BACKLOG)

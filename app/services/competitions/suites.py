@@ -9,6 +9,7 @@ from typing import Literal
 from app.domain.states import CompetitionStatus
 from app.domain.suites import SUITES_TOML, parse_suites
 from app.errors import NotFound
+from app.services.runtime.catalogue import suites_text
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
@@ -54,8 +55,7 @@ def declared(root: Path, name: str) -> list[str]:
         NotFound: no suite has this name.
         BadCompetition: the file is not valid.
     """
-    file = root / SUITES_TOML
-    suites = parse_suites(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    suites = parse_suites(suites_text(root / SUITES_TOML))
     if name not in suites:
         raise NotFound(
             f"There is no suite {name!r}. Suites here: {', '.join(sorted(suites)) or 'none'}."

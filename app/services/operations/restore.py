@@ -16,6 +16,7 @@ from app.services.operations.backup_format import (
     verified,
 )
 from app.services.operations.restore_rows import require_empty_database, store_rows
+from app.services.operations.unfinished_restore import begin_restore, end_restore
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import lock_data_directory
 from app.services.runtime.scratch import FOLDER
@@ -45,10 +46,16 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
     lock = lock_data_directory(settings.data_dir)
     try:
         require_empty_database(settings)
-        manifest = verified(folder, progress)
+        begin_restore(settings, folder)
+        try:
+            manifest = verified(folder, progress)
+        except BaseException:
+            end_restore(settings)
+            raise
         _store_files(settings, folder, manifest, progress)
         _remove_copies(settings)
         store_rows(settings, folder, manifest, progress)
+        end_restore(settings)
     finally:
         os.close(lock)
     return manifest

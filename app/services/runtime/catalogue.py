@@ -14,8 +14,9 @@ from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.read_leaderboard import FILE, leaderboard_of
 from app.domain.suites import parse_suites
-from app.errors import NotFound
+from app.errors import BadCompetition, NotFound
 from app.importers.folder import DESCRIPTION
+from app.importers.names import problem
 from app.services.runtime.public_files import PublicFilesOfVersions
 from app.services.runtime.version_files import VersionFiles
 from app.storage.database.database import Database
@@ -111,11 +112,13 @@ class Catalogue:
         return parse_competition(version.slug, version.toml)
 
     def suites(self) -> Mapping[str, tuple[str, ...]]:
-        """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`."""
-        if not self._suites_file.is_file():
-            return {}
+        """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`.
+
+        Raises:
+            BadCompetition: the file is not valid.
+        """
         # The file is read at each call, as somebody may change it, and parsed when its text is new.
-        text = self._suites_file.read_text(encoding="utf-8")
+        text = suites_text(self._suites_file)
         known, suites = self._suites
         if text != known:
             suites = MappingProxyType(parse_suites(text))
@@ -133,6 +136,23 @@ class Catalogue:
             known = ", ".join(sorted(suites)) or "none"
             raise NotFound(f"There is no suite {name!r}. Suites here: {known}.")
         return suites[name]
+
+
+def suites_text(file: Path) -> str:
+    """The text of a `suites.toml`; empty if there is none.
+
+    Raises:
+        BadCompetition: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+    except FileNotFoundError:  # it is being replaced
+        return ""
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 (byte {error.start})"
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+    raise BadCompetition([problem(file.name, "", message)])
 
 
 def _read_text(file: Path) -> str | None:

@@ -33,6 +33,8 @@ def open_blobs(
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise _bad_url("it has credentials or options; set them in AWS_* variables")
+    if "\0" in unquote(parts.path):
+        raise _bad_url("it has a null byte")
     match parts.scheme:
         case "file":
             if parts.netloc or not parts.path.startswith("/"):

@@ -64,13 +64,16 @@ def database_url(text: str) -> URL:
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         _require_hosts(url)
-        return _with_lists(url.set(drivername="postgresql+psycopg"))
-    if url.get_backend_name() != "sqlite":
+        full = _with_lists(url.set(drivername="postgresql+psycopg"))
+        _require_options(full)
+        return full
+    if url.drivername not in ("sqlite", "sqlite+pysqlite"):
         raise BadDatabaseUrl(f"the database must be SQLite or PostgreSQL, not {url.drivername!r}")
     if url.database in (None, "", ":memory:"):
         raise BadDatabaseUrl(
             "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
         )
+    _require_options(url)
     return url
 
 
@@ -97,6 +100,23 @@ def _require_hosts(url: URL) -> None:
             int(port or 0)
     except ValueError:
         raise BadDatabaseUrl("a host or port in it is not one") from None
+
+
+def _require_options(url: URL) -> None:
+    """Refuse options at which the driver would fail as at a defect of Podium's."""
+    if url.get_backend_name() == "sqlite":
+        try:
+            url.get_dialect()().create_connect_args(url)
+        except (ArgumentError, ValueError):
+            raise BadDatabaseUrl("an option in it has a value that it cannot have") from None
+        return
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import make_conninfo
+
+    try:
+        make_conninfo(**dict.fromkeys(url.query, ""))
+    except ProgrammingError as error:
+        raise BadDatabaseUrl(str(error).strip()) from None
 
 
 def sqlite_file(text: str) -> Path | None:

@@ -25,9 +25,11 @@ SQLITE_TEMPORARY = frozenset(
 # Connection exceptions, transactions to retry, too many connections, operator intervention
 # (shutdown, start-up), lock time-outs, statement time-outs, and transactions that the server ended
 # because this process was frozen. A server that is a standby yet, or has no memory left, or whose
-# disk fails, refuses with 25006, 53200 and 58030.
+# disk fails, refuses with 25006, 53200 and 58030; one that was told to refuse this user, by 42501.
+POSTGRES_DENIED = "42501"
 POSTGRES_TEMPORARY = (
     "08", "40", "53300", "57P", "55P03", "57014", "25P03", "25006", "53200", "58030",
+    POSTGRES_DENIED,
 )  # fmt: skip
 READ_ONLY = "The database is read-only"
 POSTGRES_DISK_FULL = "53100"
@@ -57,7 +59,15 @@ def outage_in_words(error: BaseException) -> str:
         return "The file of the database cannot be opened"
     if code == sqlite3.SQLITE_READONLY or getattr(cause, "sqlstate", None) == "25006":
         return READ_ONLY
+    if is_denied(error):
+        return "The database refuses its user"
     return "The database is locked or away"
+
+
+def is_denied(error: BaseException) -> bool:
+    """Whether PostgreSQL does not let its user do this, until somebody who may allows it."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlstate", None) == POSTGRES_DENIED
 
 
 def is_full(error: BaseException) -> bool:

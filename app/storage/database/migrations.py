@@ -16,7 +16,7 @@ from alembic.util import CommandError
 from sqlalchemy import URL, Connection, text
 
 import app
-from app.errors import Invalid, SchemaTooNew
+from app.errors import BadDatabaseUrl, Invalid, SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
@@ -27,6 +27,7 @@ from app.storage.database.revisions import (
     newest_revision,
 )
 
+ENCODINGS = ("UTF8", "SQL_ASCII")  # the second stores any bytes: those that Podium sends
 LOCK = 0x706F6469756D  # "podium": an advisory lock, so that processes migrate one after another
 
 
@@ -35,6 +36,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
     Raises:
         FileNotFoundError: the migrations are not installed.
+        BadDatabaseUrl: the database has an encoding in which texts cannot be stored.
         SchemaTooNew: a newer Podium migrated the database.
         CommandError: the revision is unknown.
     """
@@ -137,11 +139,23 @@ def _migrating(database_url: str) -> Iterator[Config]:
                     connection.execute(text(f"SET {name} = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
                 connection.execute(text("SET lock_timeout = '5s'"))
+                _refuse_encoding(connection)
             config.attributes["connection"] = connection
             yield config
             _check_foreign_keys(connection)
     finally:
         engine.dispose()
+
+
+def _refuse_encoding(connection: Connection) -> None:
+    """Refuse a database that could not store every name and note."""
+    encoding = str(connection.execute(text("SHOW server_encoding")).scalar_one())
+    if encoding not in ENCODINGS:
+        raise BadDatabaseUrl(
+            f"the database {connection.engine.url.database!r} has the encoding {encoding}, in "
+            "which most texts cannot be stored. Make one in UTF-8, and name that one: createdb "
+            "--template=template0 --encoding=UTF8 podium"
+        )
 
 
 @contextmanager
@@ -154,6 +168,12 @@ def _exclusive(url: URL) -> Iterator[None]:
     if url.get_backend_name() != "sqlite" or url.database is None:
         yield
         return
+    directory = Path(url.database).absolute().parent
+    if not directory.is_dir():
+        raise BadDatabaseUrl(
+            f"its directory {directory} is not there: make it, or correct the path. One that "
+            "begins at the root has four slashes (sqlite:////path/podium.db)"
+        )
     with Path(f"{url.database}.migrating").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 import time
+from pathlib import Path
 
-from app.errors import Unavailable
-from app.storage.database.engine import database_url
-from app.storage.database.errors import is_outage
+from app.errors import DISK_FULL, BadDatabaseUrl, StorageFull, Unavailable
+from app.storage.database.engine import database_url, sqlite_file
+from app.storage.database.errors import is_denied, is_outage
 from app.storage.database.revisions import is_upgraded
 
 log = logging.getLogger("podium.storage")
 CHECK_SECONDS = 1.0
+INDEX_BYTES = 64 * 1024  # of the files that SQLite makes beside a database: the smallest index
 
 
 def upgrade_when_reachable(text: str, seconds: float) -> None:
@@ -19,6 +22,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
 
     Raises:
         Unavailable: the database did not answer in time; gives the reason.
+        StorageFull: SQLite finds no room for the files that it makes beside the database.
         BadDatabaseUrl, SchemaTooNew: waiting would not help.
     """
     place = database_url(text).render_as_string(hide_password=True)
@@ -35,7 +39,15 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
         except Exception as error:
             if not is_outage(error):
                 raise
+            file = sqlite_file(text)
+            if file is not None and _has_full_disk(file.parent):
+                raise StorageFull(
+                    f"The database {file} cannot be opened: its disk is full. Free space there, "
+                    "and try again."
+                ) from error
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
+            if is_denied(error):
+                raise _denied(text, reason.partition(" LINE ")[0]) from error
             if time.monotonic() >= deadline:
                 raise Unavailable(
                     f"The database {place} (PODIUM_DATABASE_URL) cannot be used: {reason}"
@@ -44,3 +56,22 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
             is_logged = True
         time.sleep(CHECK_SECONDS)
+
+
+def _denied(text: str, reason: str) -> BadDatabaseUrl:
+    url = database_url(text)
+    user = url.username or "USER"
+    return BadDatabaseUrl(
+        f"its user may not use the database {url.database!r}: {reason}. Make the user its owner, "
+        f"and the owner of the tables in it: ALTER DATABASE {url.database} OWNER TO {user}"
+    )
+
+
+def _has_full_disk(directory: Path) -> bool:
+    """Whether there is no room. SQLite tells only of an I/O error then, as of a broken disk."""
+    try:
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(bytes(INDEX_BYTES))
+    except OSError as error:
+        return error.errno in DISK_FULL
+    return False

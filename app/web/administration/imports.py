@@ -10,11 +10,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Id
 from app.api.http.upload import receive_form
+from app.domain.states import ArchivalKind
 from app.errors import Invalid
 from app.reports.document.report import NamedRows
 from app.services.auth import require_admin
 from app.services.competitions import import_folder
 from app.services.competitions.import_jobs import RUNNING, ImportJobs
+from app.services.runtime.archival import archived
 from app.web.page_data.facts import IMPORT, import_facts
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.rendering.fill_templates import page
@@ -50,12 +52,15 @@ def show_imports(request: Request, context: Ctx, caller: Anyone) -> Response:
 
 
 @router.get(HERE + "/{import_id}", response_class=HTMLResponse)
-def show_import(request: Request, caller: Anyone, import_id: Id) -> Response:
+def show_import(request: Request, context: Ctx, caller: Anyone, import_id: Id) -> Response:
     """One import: how far it is, its mistakes, or its version."""
     job = jobs_of(request).find(import_id)
+    slugs = [job.result.version.slug] if job.result else []
+    hidden = archived(context, ArchivalKind.COMPETITION, slugs) if slugs else {}
     return page(
         request, caller, "import.html", title="Import of a competition", api=API, job=job,
-        live=job.state == RUNNING, facts=lambda: import_facts(job),
+        live=job.state == RUNNING,
+        archived=hidden.values(), facts=lambda: import_facts(job),
         table=lambda: NamedRows(
             MISTAKE, [{name: one.get(name) for name in MISTAKE} for one in job.mistakes]
         ),

@@ -13,6 +13,8 @@ from app.settings import Settings
 from tests.api.conftest import packed
 from tests.cli.conftest import Command
 from tests.factories import write_competition, write_submission
+from tests.grading_reports import entry, medal_lines
+from tests.grading_reports import report as report_of
 
 
 def test_folders_and_archives_are_imported_once(
@@ -37,6 +39,34 @@ def test_each_warning_names_its_competition(podium: Command, tiny: Path, tmp_pat
     assert done.returncode == 0
     warned = [line.split(": warning: ")[0] for line in done.stderr.splitlines() if "warn" in line]
     assert set(warned) == {"tiny", "other"}  # few teams, of either
+
+
+def test_what_is_imported_into_something_archived_is_told_so(
+    podium: Command, tiny: Path, tmp_path: Path
+) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("TeamId,Score\n" + "".join(f"{n},{n / 100}\n" for n in range(1, 60)))
+    report = tmp_path / "report.json"
+    row = {**next(iter(medal_lines().values())), "slug": "tiny"}
+    report.write_text(json.dumps(report_of([entry(row, 0.5)])))
+    create = ("experiments", "create", "old", "--agent", "a", "--model", "m")
+    before = podium("import", "folder", tiny)
+    assert podium(*create).returncode == 0
+    for group, name in (("competitions", "tiny"), ("experiments", "old")):
+        assert podium(group, "archive", name, "--reason", "a leak").returncode == 0
+
+    again = podium("import", "folder", tiny, "--json")
+    new_board = podium("import", "leaderboard", "tiny", board)
+    results = podium("import", "grading-report", "old", report)
+
+    assert "archived" not in before.stderr
+    assert json.loads(again.stdout)[0]["created"] is False
+    told = "The competition tiny is archived (a leak): lists and results leave it out"
+    for done in (again, new_board):
+        assert (done.returncode, told in done.stderr) == (0, True), done.stderr
+    assert results.returncode == 0, results.stderr
+    assert "The experiment old is archived (a leak)" in results.stderr
+    assert "podium experiments restore old" in results.stderr
 
 
 def test_an_import_stores_nothing_where_the_disk_of_files_is_not_mounted(

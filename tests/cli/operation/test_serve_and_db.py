@@ -6,11 +6,14 @@ import json
 import re
 import socket
 import sqlite3
+import subprocess
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cli.conftest import Command
+from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
 
 
@@ -60,6 +63,37 @@ def test_a_taken_port_is_told(podium: Command) -> None:
 
     assert done.returncode == 1
     assert "Choose another --port" in done.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.1"])
+def test_a_start_that_cannot_listen_makes_no_directory(
+    podium: Command, tmp_path: Path, host: str
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = podium("serve", "--host", host, "--port", taken.getsockname()[1])
+
+    assert done.returncode == 1
+    assert f"Cannot listen on {host}" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="there is no IPv6 here")
+def test_an_address_of_ipv6_is_printed_as_urls_write_it(tmp_path: Path) -> None:
+    server = PodiumServer(tmp_path / "data")
+    words = ["serve", "--host", "::1", "--port", "0"]
+    with PodiumProcess(
+        words, env=server.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        said = next(line for line in process.stdout if line.startswith("Podium serves"))
+        url = said.split()[3]
+        try:
+            assert url.startswith("http://[::1]:")
+            assert httpx.get(f"{url}/healthz", trust_env=False).status_code == 200
+        finally:
+            process.terminate()
 
 
 @pytest.mark.parametrize("host", ["300.1.1.1", "192.0.2.1"])

@@ -24,6 +24,7 @@ from app.services.operations.backup_format import BadBackup, table_file, verifie
 from app.services.operations.restore import restore
 from app.services.operations.restore_rows import NotEmpty
 from app.services.operations.start_checks import ForeignStore, refuse_other_store
+from app.services.operations.unfinished_restore import MARK
 from app.services.operations.verify import CHANGED_RECORD, verify
 from app.services.operations.verify_progress import VerifyProgress
 from app.services.public_log.competition_facts import SALT
@@ -33,7 +34,7 @@ from app.settings import Settings
 from app.storage.database import migrations
 from app.storage.database.jsonl import read_lines, write_lines
 from app.storage.queries import competitions
-from tests.forkserver import PodiumProcess
+from tests.forkserver import PodiumProcess, run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
@@ -379,3 +380,50 @@ def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
     assert process.returncode == -signal.SIGKILL
     # Beside them may be a file of `uploads/` that was written when the process was killed.
     assert len([*stored.glob("[0-9a-f][0-9a-f]/*")]) == 6
+
+
+def test_nothing_begins_where_a_restore_was_killed(complete: Path, tmp_path: Path) -> None:
+    target = PodiumServer(tmp_path / "new")
+    with PodiumProcess(["restore", str(complete)], env=target.environment) as process:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "new/blobs").exists():
+            assert time.monotonic() < deadline
+        process.kill()
+
+    for words in (
+        ["serve", "--port", str(target.port)],  # it makes the tables
+        ["import", "folder", str(tmp_path)],
+        ["gc", "--delete", "--older-than", "1"],
+    ):
+        done = run_podium(
+            words, env=target.environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 1
+        assert f"The restore of {complete} into the data directory" in done.stderr
+        assert "run `podium restore` again" in done.stderr
+        assert "Admin key" not in done.stdout
+    assert not list((tmp_path / "new").glob("blobs/database"))
+
+    restore(settings(tmp_path / "new"), complete, silent)
+    target.start()
+    try:
+        with target.client() as admin:
+            assert admin.get("/v1/competitions").json()["items"]
+    finally:
+        target.stop()
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_restore_that_was_killed_after_its_rows_is_one_that_ended(
+    complete: Path, tmp_path: Path, is_killed: bool
+) -> None:
+    target = PodiumServer(tmp_path / "new")
+    restore(settings(tmp_path / "new"), complete, silent)
+    assert not (tmp_path / "new" / MARK).exists()
+    if is_killed:
+        (tmp_path / "new" / MARK).write_text(f"{complete}\n")
+
+    target.start()
+
+    assert target.stop() == 0
+    assert not (tmp_path / "new" / MARK).exists()

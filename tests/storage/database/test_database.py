@@ -4,14 +4,19 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import uuid
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
+from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.queries import experiments
+from tests.forkserver import run_podium
+from tests.server import PodiumServer
 from tests.storage.make import make_experiment
 
 ROOT = Path(__file__).parents[3]
@@ -96,6 +101,65 @@ def test_a_server_set_to_send_values_otherwise_is_overruled(postgres, migrated_p
                 assert experiments.get(session, made.name) == made
         finally:
             database.close()
+
+
+@pytest.fixture
+def stranger(postgres):
+    """The name of a role that owns nothing."""
+    name = f"stranger_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+    yield name
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.mark.parametrize("is_migrated", [False, True])
+def test_a_user_who_may_do_nothing_is_told_so(
+    postgres, empty_postgres, stranger, is_migrated, tmp_path
+):
+    """Since version 15 only the owner of a PostgreSQL database may make tables in it."""
+    if is_migrated:
+        migrations.upgrade(postgres.url(empty_postgres))
+    url = make_url(postgres.url(empty_postgres)).set(username=stranger)
+    server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
+    began = time.monotonic()
+    for words in (["serve", "--port", "0"], ["db", "upgrade"], ["competitions", "list"]):
+        done = run_podium(
+            words,
+            env=server.environment, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "permission denied for" in done.stderr
+        assert f"ALTER DATABASE {empty_postgres} OWNER TO {stranger}" in done.stderr
+    assert time.monotonic() - began < 25  # it is not waited for
+
+
+def test_a_user_who_loses_the_tables_is_told_so_until_they_are_back(
+    postgres, migrated_postgres, stranger, tmp_path
+):
+    with postgres.database(migrated_postgres) as name:
+        url = make_url(postgres.url(name)).set(username=stranger)
+        with psycopg.connect(postgres.url(name), autocommit=True) as connection:
+            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
+            connection.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {stranger}")
+            server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
+            server.start()
+            try:
+                with server.client() as admin:
+                    connection.execute(f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {stranger}")
+                    ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
+                    connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
+                    after = admin.get("/v1/experiments")
+            finally:
+                server.stop()
+                connection.execute(f"DROP OWNED BY {stranger}")
+
+    told = "The database refuses its user; try again."
+    assert (ready.status_code, ready.json()["database"]) == (503, told)
+    assert (asked.status_code, asked.json()["detail"]) == (503, told)
+    assert after.status_code == 200
 
 
 def test_the_short_name_of_postgresql_is_understood(database_url):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 from sqlalchemy import inspect, select, text
 
@@ -16,6 +17,8 @@ from app.storage.database.models import Base
 from app.storage.database.tables.reviews import SubmissionSketch
 from app.storage.queries import runs
 from app.storage.queries.reviews import sketches
+from tests.forkserver import run_podium
+from tests.server import PodiumServer
 from tests.storage.make import make_world
 
 
@@ -36,6 +39,25 @@ def test_upgrading_makes_every_table(empty, empty_database_url):
     migrations.upgrade(empty_database_url)
 
     assert tables(empty) == {*Base.metadata.tables, "alembic_version"}
+
+
+def test_a_database_that_cannot_store_all_texts_is_refused(postgres, empty_postgres, tmp_path):
+    with psycopg.connect(postgres.url(empty_postgres), autocommit=True) as connection:
+        name = f"{empty_postgres}_latin"
+        options = "TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C' LOCALE_PROVIDER libc"
+        connection.execute(f"CREATE DATABASE {name} {options}")
+        try:
+            server = PodiumServer(tmp_path / "data", postgres.url(name))
+            for words in (["serve", "--port", "0"], ["db", "upgrade"]):
+                done = run_podium(
+                    words,
+                    env=server.environment, capture_output=True, text=True, check=False, timeout=60,
+                )  # fmt: skip
+                assert done.returncode == 1
+                assert "Traceback" not in done.stderr
+                assert "has the encoding LATIN1" in done.stderr
+        finally:
+            connection.execute(f"DROP DATABASE {name}")
 
 
 def test_models_and_migrations_agree(database):

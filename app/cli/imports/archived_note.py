@@ -1,0 +1,24 @@
+"""Say of what was imported that it is archived: it is in no list and no result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.cli.output import print_note
+from app.domain.states import ArchivalKind
+
+if TYPE_CHECKING:
+    from app.services.runtime.context import Context
+
+
+def note_archived(context: Context, kind: ArchivalKind, name: str) -> None:
+    """Say so on standard error, beside what the import itself says."""
+    from app.services.runtime.archival import archived
+
+    found = archived(context, kind, [name]).get(name)
+    if found is None:
+        return
+    print_note(
+        f"The {kind.value} {name} is archived ({found.reason}): lists and results leave it out, "
+        f"and no run can be made in it, until `podium {kind.value}s restore {name} --reason ...`."
+    )
