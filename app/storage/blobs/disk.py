@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile, StoreAway
 from app.file_digest import file_digest
+from app.regular_file import read_regular
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
@@ -193,7 +194,7 @@ class DiskBlobs:
 
     def _read_identity(self) -> str | None:
         try:
-            return (self.root / STORE_FILE).read_text(errors="replace")
+            return read_regular(self.root / STORE_FILE).decode(errors="replace")
         except OSError as error:
             if is_used_up(error):  # then it says nothing about the directory
                 raise
