@@ -11,13 +11,14 @@ import httpx
 import pytest
 
 from tests.api.conftest import Podium, Run
-from tests.attacks.test_damaged_disk import blob_of, refusal
+from tests.attacks.test_damaged_disk import blob_of, damage, refusal
 from tests.factories import good_submission
 from tests.server import PodiumServer
 from tests.storage.disks import unreadable_file
 
 Submit = Callable[[Run, bytes], httpx.Response]
 UNREADABLE_BYTES = 4096
+RPC = "/api/v1/competitions.CompetitionApiService"
 
 
 @pytest.fixture
@@ -86,6 +87,31 @@ def test_an_unreadable_file_is_a_fault_of_the_store(podium: Podium) -> None:
     log = [line for line in podium.server.log.read_text().splitlines() if "grading fault" in line]
     assert log
     assert all('"kind": "storage"' in line for line in log)
+
+
+@pytest.mark.parametrize("rot", [damage, unreadable])
+def test_an_upload_that_rots_replaces_no_right_file(
+    podium: Podium, rot: Callable[[Path], None]
+) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, feedback="full")
+    body = body_of(folder)
+    first = run.submit(body).json()
+    call = {"competitionName": folder.name, "contentLength": len(body), "fileName": "a.csv"}
+    started = run.client.post(f"{RPC}/StartSubmissionUpload", json=call).json()
+    run.client.put(started["createUrl"], content=body).raise_for_status()
+    (held,) = podium.server.data_dir.glob("blobs/held/*")
+    if rot is unreadable:
+        held.unlink()
+    rot(held)
+
+    call = {"competitionName": folder.name, "blobFileTokens": started["token"]}
+    done = run.client.post(f"{RPC}/CreateSubmission", json=call)
+
+    assert done.status_code == 500
+    assert "send the file again" in podium.server.log.read_text()
+    assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+    assert run.client.get(f"/v1/submissions/{first['id']}/file").content == body
 
 
 @pytest.mark.parametrize("make", [unreadable, dangling, os.mkfifo, os.mkdir])

@@ -18,6 +18,7 @@ from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import Spool, translate_disk_full
+from app.storage.blobs.verify import verify_staged
 from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
 
@@ -141,9 +142,11 @@ class DiskBlobs:
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
         self.require_there()
-        blob_path = self.path(blob.sha256)
+        blob_path, staged_path = self.path(blob.sha256), self.staged / staged_name(name)
         with contextlib.suppress(FileNotFoundError):
-            (self.staged / staged_name(name)).rename(blob_path)
+            # It may have lain there for an hour, and would replace a right file of these bytes.
+            verify_staged(staged_path, blob.sha256)
+            staged_path.rename(blob_path)
         renew(blob_path)  # it was uploaded a while ago: it must not count as old
         if _size(blob_path) != blob.bytes:
             raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
