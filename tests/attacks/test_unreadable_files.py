@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,3 +144,14 @@ def test_what_is_no_upload_keeps_no_server_from_starting(
     podium.server.start()
 
     assert podium.client().get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["cache", "cache/making"])
+def test_a_directory_that_is_a_link_to_nothing_is_told(podium: Podium, name: str) -> None:
+    """Such as a cache on another disk, which is not mounted."""
+    podium.server.stop()
+    directory = podium.server.data_dir / name
+    shutil.rmtree(directory)
+    dangling(directory)
+
+    assert f"File exists: {directory}" in refusal(podium.server)
