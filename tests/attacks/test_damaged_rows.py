@@ -64,3 +64,21 @@ def test_a_secret_that_is_none_is_told(podium: Podium, name: str, value: str | b
     said = refusal(podium.server)
 
     assert f"the value of '{name}' in the table secret is not in hex" in said
+
+
+def test_a_damaged_file_that_waits_keeps_no_other_from_being_graded(podium: Podium) -> None:
+    folder = podium.competition()
+    sent = podium.run(folder).submit(good_submission(folder)).json()
+    other = podium.run(folder)
+    podium.server.kill()
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("DELETE FROM grade WHERE submission_id = ?", (sent["id"],))
+        opened.execute(
+            "UPDATE submission SET state = 'queued', received_at = '2026-1\u00a01-27 19:45:29'"
+            " WHERE id = ?",
+            (sent["id"],),
+        )
+    podium.server.start()
+
+    assert other.submit(good_submission(folder)).json()["state"] == "graded"

@@ -70,14 +70,14 @@ class SubmissionClaims:
         def claim_both(session: Session) -> tuple[list[ClaimRecord], bool]:
             if self._may_have_lost:
                 self._queue_lost(session, {one.id for one in busy})
-            if submission_counts.oldest_queued(session) is None:  # cheaper than to ask for turns
+            if not submission_counts.has_queued(session):  # cheaper than to ask for turns
                 return [], False
             most, most_of_own = half - (len(busy) - of_own), half - of_own
             found = claim(session, instance, min(limit, most), now, has_file=False)
-            has_more = submission_counts.oldest_queued(session) is not None
+            has_more = submission_counts.has_queued(session)
             if has_more:
                 found += claim(session, instance, min(limit, most_of_own), now, has_file=True)
-                has_more = submission_counts.oldest_queued(session) is not None
+                has_more = submission_counts.has_queued(session)
             self._find_own_metrics(session, found)
             return found, has_more
 

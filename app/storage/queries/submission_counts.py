@@ -57,6 +57,7 @@ OPEN_OF_RUNS = (
     .where(ALL_OPEN.c.run_id.in_(bindparam("run_ids", expanding=True)))
     .group_by(ALL_OPEN.c.run_id)
 )
+QUEUED = select(TABLE.c.id).where(IS_QUEUED).limit(1)
 OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
 
 
@@ -114,6 +115,11 @@ def open_of_runs(session: Session, run_ids: Collection[str]) -> Counter[str]:
     """The number of submissions of each of these runs that are not settled."""
     rows = session.execute(OPEN_OF_RUNS, {"run_ids": sorted(run_ids)})
     return Counter({row.run_id: row.number for row in rows})
+
+
+def has_queued(session: Session) -> bool:
+    """Whether a submission is queued. It reads no more: a damaged row must not hide the others."""
+    return session.execute(QUEUED).first() is not None
 
 
 def oldest_queued(session: Session) -> datetime | None:
