@@ -217,6 +217,16 @@ class DamagedFile(PodiumError):
     """A stored file is missing or damaged. This is Podium's fault."""
 
 
+class DamagedRow(PodiumError):
+    """A row of the database is damaged. This is Podium's fault."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"The database is damaged: {what}. Restore a backup (`podium restore`) into a new "
+            "PODIUM_DATA_DIR, or mend a copy of it: of SQLite, `PRAGMA integrity_check` says more."
+        )
+
+
 class BadSettings(PodiumError):
     """A setting cannot be used."""
 

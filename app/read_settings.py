@@ -121,6 +121,20 @@ def make_data_directory(directory: Path) -> None:
         )
 
 
+def require_usable(directory: Path) -> None:
+    """Make sure that this process may read and write in a directory, if it is there.
+
+    Raises:
+        BadSettings: it may not, as where somebody ran Podium as root before.
+    """
+    if directory.is_dir() and not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        raise BadSettings(
+            f"{str(directory)!r} is Podium's, and this user cannot read and write in it: "
+            "permission denied, or its disk is read-only. Give it to the user who runs Podium, "
+            "with all that is in the data directory (chown -R)."
+        )
+
+
 def is_open_to_others(directory: Path) -> bool:
     """Whether other users of the machine may read or enter the directory."""
     return bool(directory.stat().st_mode & 0o005)

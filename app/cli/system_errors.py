@@ -12,7 +12,7 @@ from app.system_limits import is_used_up
 # What is wrong with a path that somebody named, and not with Podium.
 PATHS = frozenset({
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
-    errno.EISDIR,
+    errno.EISDIR, errno.EEXIST,
 })  # fmt: skip
 
 

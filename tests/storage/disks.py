@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -38,3 +39,15 @@ def fill(directory: Path) -> Path:
                 while file.write(b"\0" * size):
                     pass
     return ballast
+
+
+def unreadable_file() -> Path:
+    """A file that opens, and whose 4096 bytes end in EIO, as those of a broken disk do."""
+    # The kernel's answer for a device that does not suspend by itself.
+    for path in sorted(Path("/sys/devices/platform").glob("**/power/autosuspend_delay_ms")):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            if error.errno == errno.EIO and path.stat().st_size == 4096:
+                return path
+    pytest.skip("this machine has no file that cannot be read")

@@ -20,6 +20,7 @@ from app.grading.graded import Graded
 from app.regular_file import NotRegularFile, read_regular
 from app.resampling.estimate import estimate
 from app.resampling.uncertainty import Uncertainty
+from app.system_limits import is_used_up
 
 # The environment of a grader limits libraries to one thread, Arrow too. Its CSV reader gives the
 # same columns with any number of threads, and a second one makes large files faster.
@@ -85,7 +86,9 @@ def read_file(file: Path, sha256: str) -> bytes:
     """The file's bytes. Damage by a disk must not look like an agent's mistake.
 
     Raises:
-        DamagedFile: it is missing or not a regular file, or its SHA-256 is not `sha256` (if given).
+        DamagedFile: it is missing, not a regular file or cannot be read, or its SHA-256 is not
+            `sha256` (if given).
+        OSError: this process can open no more files.
     """
     try:
         data = read_regular(file)
@@ -93,6 +96,10 @@ def read_file(file: Path, sha256: str) -> bytes:
         raise DamagedFile(f"the stored file {sha256[:16]} is not there") from None
     except NotRegularFile:
         raise DamagedFile(f"the stored file {sha256[:16]} is not a regular file") from None
+    except OSError as error:
+        if is_used_up(error):
+            raise  # this says nothing about the file
+        raise DamagedFile(f"the stored file {sha256[:16]} cannot be read") from None
     if sha256 and hashlib.sha256(data).hexdigest() != sha256:
         raise DamagedFile(f"the stored file {sha256[:16]} has other bytes than were stored")
     return data

@@ -13,7 +13,7 @@ from app.domain.verdict import Verdict
 from app.errors import Conflict
 from app.graders.messages.results import GraderFault
 from app.graders.pool import GraderPool
-from app.read_settings import make_data_directory
+from app.read_settings import make_data_directory, require_usable
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.environment import this_environment
@@ -42,6 +42,7 @@ from app.thread_pool import ThreadPool
 
 # Its name is that under which servers of this data directory claim gradings; restarts keep it.
 INSTANCE = "instance"
+VERSIONS = "competitions"
 VALIDATORS = 2  # processes, so that a slow check of one run's file does not delay other runs
 WAITING_UNCERTAINTIES = 200  # submissions whose noise is asked for
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
@@ -143,7 +144,7 @@ def open_context(
             connect_seconds=settings.database_connect_seconds,
         ),
     )
-    files = VersionFiles(data / "competitions", database, blobs, cache)
+    files = VersionFiles(data / VERSIONS, database, blobs, cache)
     own_metrics = OwnMetrics()
     failures = FailureQuota(settings.run_failures, settings.outcome_step_seconds, own_metrics)
     insert = partial(
@@ -200,8 +201,10 @@ def lock_data_directory(data: Path) -> int:
 
     Raises:
         DataDirectoryInUse: another server has the lock.
+        BadSettings: this user cannot write in the directory, or not where the versions are.
     """
     make_data_directory(data)
+    require_usable(data / VERSIONS)
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

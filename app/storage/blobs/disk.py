@@ -9,14 +9,16 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile, StoreAway
 from app.file_digest import file_digest
+from app.regular_file import read_regular
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.links import link_or_copy, replace_by_link
+from app.storage.blobs.links import link_or_copy, move_to, replace_by_link
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import Spool, translate_disk_full
+from app.storage.blobs.verify import verify_staged
 from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
 
@@ -140,9 +142,11 @@ class DiskBlobs:
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
         self.require_there()
-        blob_path = self.path(blob.sha256)
+        blob_path, staged_path = self.path(blob.sha256), self.staged / staged_name(name)
         with contextlib.suppress(FileNotFoundError):
-            (self.staged / staged_name(name)).rename(blob_path)
+            # It may have lain there for an hour, and would replace a right file of these bytes.
+            verify_staged(staged_path, blob.sha256)
+            move_to(staged_path, blob_path)
         renew(blob_path)  # it was uploaded a while ago: it must not count as old
         if _size(blob_path) != blob.bytes:
             raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
@@ -193,7 +197,7 @@ class DiskBlobs:
 
     def _read_identity(self) -> str | None:
         try:
-            return (self.root / STORE_FILE).read_text(errors="replace")
+            return read_regular(self.root / STORE_FILE).decode(errors="replace")
         except OSError as error:
             if is_used_up(error):  # then it says nothing about the directory
                 raise
@@ -214,7 +218,7 @@ class DiskBlobs:
         if is_new:
             os.utime(descriptor)
             os.fsync(descriptor)
-            path.rename(blob_path)
+            move_to(path, blob_path)
         # Also for an existing file: the process that stored it may not have synced it yet.
         sync_directory(blob_path.parent)
         return is_new

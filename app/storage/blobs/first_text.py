@@ -6,16 +6,22 @@ import os
 import uuid
 from pathlib import Path
 
+from app.errors import CannotStart
+from app.regular_file import read_regular
 from app.storage.blobs.sync import sync_directory
+from app.system_limits import is_used_up
 
 
 def keep_first_text(file: Path, text: str) -> str:
     """The text of a file. If there is no such file, it is made with `text`, durably.
 
     A crash of the machine must not leave an empty file, which would then be the first for ever.
+
+    Raises:
+        CannotStart: something is there that cannot be read.
     """
     try:
-        return file.read_text(errors="replace").strip()
+        return _read(file)
     except FileNotFoundError:
         partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
         try:
@@ -29,4 +35,25 @@ def keep_first_text(file: Path, text: str) -> str:
         finally:
             partial.unlink(missing_ok=True)
         sync_directory(file.parent)
-        return file.read_text(errors="replace").strip()
+    try:
+        return _read(file)
+    except FileNotFoundError as error:  # a link to nothing
+        raise _unreadable(file, error) from None
+
+
+def _read(file: Path) -> str:
+    try:
+        return read_regular(file).decode(errors="replace").strip()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if is_used_up(error):
+            raise  # this says nothing about the file
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: Path, error: OSError) -> CannotStart:
+    return CannotStart(
+        f"{file} cannot be read: {error.strerror}. Podium wrote it when this directory was new, "
+        "and nothing changes it since. Correct its permissions, or put it back from a copy."
+    )

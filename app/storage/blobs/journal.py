@@ -1,7 +1,8 @@
 """A journal of small files: one sync makes many files survive a crash of the machine.
 
-A journal is a sequence of records, each a head and a body. Only the last record of an abandoned
-journal may be incomplete. Recovery writes again each file of a journal that is missing.
+A journal is a sequence of records, each a head and a body. The last record of an abandoned journal
+may be incomplete, and a disk may have changed any of them since. Recovery writes again each file of
+a journal that is missing.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import os
 import struct
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from app.errors import StoreAway
+from app.regular_file import open_regular
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.sync import sync_directory
@@ -28,6 +32,7 @@ BUFFERS_PER_WRITE = 1000  # buffers for one writev; the kernel's limit is 1024
 _HEAD = struct.Struct("<8sQ32s")  # a mark, the body's length, its SHA-256
 _MARK = b"podium\r\n"
 CONCURRENT_SYNCS = 16
+SEARCHED_BYTES = 64 * 1024
 log = logging.getLogger("podium.storage")
 
 
@@ -94,29 +99,75 @@ def is_abandoned(file: BinaryIO) -> bool:
     return os.fstat(file.fileno()).st_nlink > 0
 
 
-def records(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    """The records of a journal, as SHA-256 in hex and body, up to the first incomplete one."""
-    while len(head := file.read(_HEAD.size)) == _HEAD.size:
-        mark, length, digest = _HEAD.unpack(head)
-        if mark != _MARK or length > MAX_BODY_BYTES:
-            return
-        body = file.read(length)
-        if hashlib.sha256(body).digest() != digest:
-            return
-        yield digest.hex(), body
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A file in a journal. `is_behind_damage`: a record before it was damaged."""
+
+    sha256: str
+    body: bytes
+    is_behind_damage: bool
+
+
+def records(file: BinaryIO) -> Iterator[Record]:
+    """The records of a journal that are whole.
+
+    Bytes that a disk has changed spoil their own record, and none behind it. In a damaged one a
+    text may be found that an agent made like a record: a file of its own, which no row names.
+    """
+    place: int | None = 0
+    is_damaged = False
+    while place is not None:
+        found = _record_at(file, place)
+        if found is not None:
+            yield Record(*found, is_behind_damage=is_damaged)
+            place = file.tell()
+            continue
+        damaged, place = place, _next_mark(file, place + 1)
+        if place is not None:  # otherwise it is the incomplete end
+            is_damaged = True
+            log.error("a journal has a damaged record", extra={"path": file.name, "at": damaged})
+
+
+def _record_at(file: BinaryIO, place: int) -> tuple[str, bytes] | None:
+    """The SHA-256 and the body of the record that begins there; the file is at its end then."""
+    file.seek(place)
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    mark, length, digest = _HEAD.unpack(head)
+    if mark != _MARK or length > MAX_BODY_BYTES:
+        return None
+    body = file.read(length)
+    return (digest.hex(), body) if hashlib.sha256(body).digest() == digest else None
+
+
+def _next_mark(file: BinaryIO, start: int) -> int | None:
+    """Where the first mark after `start` is."""
+    file.seek(start)
+    kept = b""
+    while piece := file.read(SEARCHED_BYTES):
+        window = kept + piece
+        found = window.find(_MARK)
+        if found >= 0:
+            return file.tell() - len(window) + found
+        kept = window[1 - len(_MARK) :]
+    return None
 
 
 def recover_abandoned(store: DiskBlobs) -> int:
     """Recover the journals that dead processes left. Returns the number of rewritten files.
 
     After that every stored file is at its path in the store, but for those that cannot be written
-    there now.
+    there now, and those of a journal that cannot be read now.
     """
     rewritten = 0
     for path in sorted(store.root.glob(f"{JOURNALS}/*")):
         try:
-            journal = path.open("rb")
+            journal = open_regular(path)
         except FileNotFoundError:  # another process has just recovered it
+            continue
+        except OSError as error:
+            _tell_unreadable(path, error)
             continue
         with journal:
             if is_abandoned(journal):
@@ -129,24 +180,38 @@ def recover_abandoned(store: DiskBlobs) -> int:
 def recover(store: DiskBlobs, path: Path) -> int:
     """Recover a journal that this process has locked. Returns the number of rewritten files.
 
-    A journal of a file that cannot be written again now stays for the next start.
+    The files behind a damaged record are not in this number: the log names each. A journal that
+    cannot be read to its end, or of a file that cannot be written again now, stays for the next
+    start.
 
     Most of the files are on disk already. Yet each sync waits for the disk to flush its cache, and
     concurrent syncs share one flush.
     """
     rewritten, is_recovered = 0, True
     directories = set()
+
+    def readable(journal: BinaryIO) -> Iterator[Record]:
+        nonlocal is_recovered
+        try:
+            yield from records(journal)
+        except OSError as error:
+            _tell_unreadable(path, error)
+            is_recovered = False  # those before its damage do not wait for the others
+
     with path.open("rb") as journal:
-        records_by_path = ((store.path(sha256), body) for sha256, body in records(journal))
-        for blob_path, missing in map_concurrently(
-            _sync, records_by_path, concurrency=CONCURRENT_SYNCS
+        for record, is_missing in map_concurrently(
+            partial(_sync, store), readable(journal), concurrency=CONCURRENT_SYNCS
         ):
+            blob_path = store.path(record.sha256)
             directories.add(blob_path.parent)
-            if missing is not None:
+            if is_missing:
                 try:
                     blob_path.unlink(missing_ok=True)
-                    store.put(missing)
-                    rewritten += 1
+                    store.put(record.body)
+                    if record.is_behind_damage:
+                        log.warning("rewrote a lost file", extra={"path": str(blob_path)})
+                    else:
+                        rewritten += 1
                 except (OSError, StoreAway) as error:
                     if is_used_up(error):
                         raise
@@ -159,16 +224,24 @@ def recover(store: DiskBlobs, path: Path) -> int:
     return rewritten
 
 
-def _sync(record: tuple[Path, bytes]) -> tuple[Path, bytes | None]:
-    """Sync a file. Returns its path, and its bytes if the file has to be written again."""
-    blob_path, body = record
+def _tell_unreadable(path: Path, error: OSError) -> None:
+    if is_used_up(error) or isinstance(error, PermissionError):
+        raise error  # this says nothing about the journal, and somebody can mend it
+    log.error(
+        "a journal of stored files cannot be read, and stays: %s", path,
+        extra={"why": error.strerror},
+    )  # fmt: skip
+
+
+def _sync(store: DiskBlobs, record: Record) -> tuple[Record, bool]:
+    """Sync the file of a record. Says whether it has to be written again."""
     try:
-        with blob_path.open("rb") as file:
-            if file.read(len(body) + 1) != body:
-                return blob_path, body
+        with open_regular(store.path(record.sha256)) as file:
+            if file.read(len(record.body) + 1) != record.body:
+                return record, True
             os.fsync(file.fileno())
     except OSError as error:  # missing, or where the disk is damaged: the journal has its bytes
         if is_used_up(error):
             raise
-        return blob_path, body
-    return blob_path, None
+        return record, True
+    return record, False

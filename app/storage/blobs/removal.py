@@ -18,6 +18,8 @@ from app.storage.blobs.store import DIGEST
 from app.storage.blobs.unreferenced import OldFile
 from app.system_limits import is_used_up
 
+# Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
+OPENED = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 log = logging.getLogger("podium.storage")
 
 
@@ -28,7 +30,7 @@ def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> b
         OSError: this process can open no more files.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, OPENED)
     except OSError as error:  # not there, another user's, or no file: store it again
         if is_used_up(error):
             raise
@@ -38,7 +40,9 @@ def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> b
         if not is_right(path) or not _is_at(descriptor, path):
             return False
         os.utime(descriptor)
-    except (FileNotFoundError, PermissionError):  # removed, or another user's: store it again
+    except OSError as error:  # removed, another user's, or the disk cannot read it: store it again
+        if is_used_up(error):
+            raise
         return False
     finally:
         os.close(descriptor)
@@ -54,7 +58,7 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
         OSError: this process can open no more files.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, OPENED)
     except FileNotFoundError:
         return False
     except OSError as error:

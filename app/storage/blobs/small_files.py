@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.errors import StorageFull
+from app.read_settings import require_usable
 from app.storage.blobs.disk import DiskBlobs, renew_blob
 from app.storage.blobs.journal import JOURNALS, Journal, recover
 from app.storage.blobs.store import Blob, path_of
@@ -39,6 +40,7 @@ class SmallFiles:
         self._store = store
         self._journals = store.root / JOURNALS
         self._journals.mkdir(exist_ok=True)
+        require_usable(self._journals)
         sync_directory(store.root)
         self._journal: Journal | None = None
 

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import hashlib
 import os
+import stat
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -60,10 +61,13 @@ class Spool:
         """
         removed = 0
         for path in self.directory.iterdir():
-            with contextlib.suppress(BlockingIOError, FileNotFoundError), path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
-                removed += 1
+            with contextlib.suppress(BlockingIOError, FileNotFoundError):
+                if not stat.S_ISREG(path.lstat().st_mode):  # nobody uploads a folder or a pipe
+                    continue
+                with path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+                    removed += 1
         return removed
 
 

@@ -49,6 +49,20 @@ def verify_file(path: Path, sha256: str) -> int:
     return size
 
 
+def verify_staged(path: Path, sha256: str) -> None:
+    """Compare a staged file with its digest, before it becomes a blob.
+
+    Raises:
+        DamagedFile: it cannot be read, or has other bytes than came.
+        FileNotFoundError: it is not there, or not any more.
+    """
+    try:
+        verify_file(path, sha256)
+    except DamagedFile:
+        path.stat()
+        raise DamagedFile(f"The staged file {path} is damaged: send the file again.") from None
+
+
 class VerifiedFiles:
     """Remembers which files had the right bytes or wrong ones, by inode, size, mtime and ctime.
 

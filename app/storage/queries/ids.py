@@ -10,6 +10,7 @@ import time
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.errors import DamagedRow
 from app.storage.database.models import ApiKey, Run, Submission
 from app.storage.database.tables.receipts import Receipt, SigningKey
 from app.storage.database.tables.regrades import Regrade
@@ -42,11 +43,16 @@ def continue_ids(session: Session) -> None:
     """Let all ids that this process makes sort after those of the database.
 
     Another process made them, when the clock may have been ahead of the present one.
+
+    Raises:
+        DamagedRow: an id is no text. One bit in a file of SQLite makes bytes of a text.
     """
     global _latest  # noqa: PLW0603
     for model in NAMED:
         column = model.__table__.c.id
         known = session.execute(select(func.max(column))).scalar()
+        if not isinstance(known, str | None):
+            raise DamagedRow(f"an id in the table {model.__tablename__} is no text")
         found = PATTERN.fullmatch(known or "")
         if found is not None and (microseconds := int(found[1], 16)) < FARTHEST:
             with _lock:

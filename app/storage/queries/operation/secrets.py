@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.errors import DamagedRow
 from app.storage.database.rows import insert_if_new
 from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 
@@ -19,9 +20,16 @@ FORGET = delete(TABLE).where(
 
 
 def find(session: Session, name: str) -> bytes | None:
-    """The secret with this name."""
+    """The secret with this name.
+
+    Raises:
+        DamagedRow: it is not what was stored.
+    """
     value = session.execute(select(TABLE.c.value).where(TABLE.c.name == name)).scalar_one_or_none()
-    return None if value is None else bytes.fromhex(value)
+    try:
+        return None if value is None else bytes.fromhex(value)
+    except (TypeError, ValueError):
+        raise DamagedRow(f"the value of {name!r} in the table secret is not in hex") from None
 
 
 def keep_first(session: Session, name: str, candidate: bytes) -> bytes:

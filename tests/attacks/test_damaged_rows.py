@@ -1,0 +1,84 @@
+"""Bits that flip in a SQLite file where no check of its pages looks: in the values of its rows."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+from tests.attacks.test_damaged_disk import refusal
+from tests.factories import good_submission
+from tests.server import PodiumServer
+
+TEXT_OF_30 = 2 * 30 + 13  # the kind that SQLite notes of a text of 30 bytes; one less is bytes
+
+
+@pytest.fixture
+def server(own_server: PodiumServer) -> PodiumServer:
+    return own_server
+
+
+def make_bytes_of_the_last_id(database: Path, index: str) -> None:
+    """Flip the bit of an index that says whether its last entry is a text."""
+    with contextlib.closing(sqlite3.connect(database)) as opened:
+        opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        root, last = opened.execute(
+            "SELECT rootpage, (SELECT max(id) FROM submission) FROM sqlite_master WHERE name = ?",
+            (index,),
+        ).fetchone()
+        (size,) = opened.execute("PRAGMA page_size").fetchone()
+    data = bytearray(database.read_bytes())
+    head = data.index(last.encode(), (root - 1) * size, root * size) - 2
+    assert data[head] == TEXT_OF_30
+    data[head] ^= 1
+    database.write_bytes(data)
+
+
+def test_an_id_that_is_no_text_is_told(podium: Podium) -> None:
+    folder = podium.competition()
+    podium.run(folder).submit(good_submission(folder))
+    podium.server.stop()
+    database = podium.server.data_dir / "podium.db"
+    make_bytes_of_the_last_id(database, "sqlite_autoindex_submission_1")
+
+    said = refusal(podium.server)
+
+    assert "The database is damaged: an id in the table submission is no text" in said
+    assert "podium restore" in said
+
+
+@pytest.mark.parametrize("value", ["2392ce3ac707be68v7c096a6e52ce62f", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "name", ["store-identity", "database-identity", "login-secret", "url-secret"]
+)
+def test_a_secret_that_is_none_is_told(podium: Podium, name: str, value: str | bytes) -> None:
+    podium.server.stop()
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        changed = opened.execute("UPDATE secret SET value = ? WHERE name = ?", (value, name))
+        assert changed.rowcount == 1
+
+    said = refusal(podium.server)
+
+    assert f"the value of '{name}' in the table secret is not in hex" in said
+
+
+def test_a_damaged_file_that_waits_keeps_no_other_from_being_graded(podium: Podium) -> None:
+    folder = podium.competition()
+    sent = podium.run(folder).submit(good_submission(folder)).json()
+    other = podium.run(folder)
+    podium.server.kill()
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("DELETE FROM grade WHERE submission_id = ?", (sent["id"],))
+        opened.execute(
+            "UPDATE submission SET state = 'queued', received_at = '2026-1\u00a01-27 19:45:29'"
+            " WHERE id = ?",
+            (sent["id"],),
+        )
+    podium.server.start()
+
+    assert other.submit(good_submission(folder)).json()["state"] == "graded"
