@@ -11,7 +11,9 @@ branch_labels = None
 depends_on = None
 
 NAME, TABLE = "ix_submission_queued", "submission"
-IS_QUEUED = sa.text("state = 'queued'")
+# Not "state = 'queued'": PostgreSQL leaves what it knows of all in the index out of a search in it,
+# and would read it from its beginning. A query gives both conditions.
+IS_QUEUED = sa.text("coalesce(state, '') = 'queued'")
 
 
 def upgrade() -> None:

@@ -44,7 +44,7 @@ from app.storage.database.tables.column_types import (
 from app.storage.database.tables.declarative import Base as Base
 
 IS_GRADED = text("state = 'graded'")
-IS_QUEUED = text("state = 'queued'")
+IS_QUEUED = text("coalesce(state, '') = 'queued'")
 IS_FAILED = text("state = 'failed'")
 IS_SETTLED = text("settled_at IS NOT NULL")
 IS_OF_FAILURE = text("grade_id IS NULL AND submission_id IS NOT NULL")
@@ -138,7 +138,8 @@ class Submission(Base):
         UniqueConstraint("run_id", "idempotency_key"),
         Index(None, "state", "id"),
         Index(None, "run_id", "id"),
-        # For the first ones of each run, however many are queued. It is small where few are.
+        # For the first ones of each run, however many are queued. It is small where few are. A
+        # query says that the state is queued in both ways: see `direct_claims`.
         Index(
             "ix_submission_queued", "state", "run_id", "id",
             sqlite_where=IS_QUEUED, postgresql_where=IS_QUEUED,

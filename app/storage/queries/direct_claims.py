@@ -41,8 +41,14 @@ TURNS: BindParameter[int] = bindparam("turns", type_=Integer)
 
 
 def _is_queued(table: FromClause) -> ColumnElement[bool]:
-    """A condition in whose words the index of queued submissions is found: without a parameter."""
-    return table.c.state == literal_column(f"'{SubmissionState.QUEUED.value}'")
+    """A condition in whose words the index of queued submissions is found: without a parameter.
+
+    PostgreSQL does not look up what the index has as its condition, here the second part. So the
+    first part stays, by which it finds the beginning of the index, and each run in it.
+    """
+    queued: ColumnElement[str] = literal_column(f"'{SubmissionState.QUEUED.value}'")
+    in_index = func.coalesce(table.c.state, literal_column("''")) == queued
+    return and_(table.c.state == queued, in_index)
 
 
 def _runs() -> CTE:
@@ -86,9 +92,9 @@ def _first_of_runs_in_sqlite(runs: CTE) -> FromClause:
     last = of_run.order_by(queued.c.id).limit(1).offset(TURNS).scalar_subquery()
     newest = of_run.with_only_columns(func.max(queued.c.id)).scalar_subquery()
     bounds = select(runs.c.run_id, func.coalesce(last, newest).label("last"))
-    runs_with_bounds = (
-        bounds.where(runs.c.run_id.is_not(None)).cte("bounds").prefix_with("MATERIALIZED")
-    )
+    # "Few": for many, SQLite would read all submissions into a filter first, once it has ANALYZEd.
+    few = func.likelihood(runs.c.run_id.is_not(None), literal_column("0.000001"))
+    runs_with_bounds = bounds.where(few).cte("bounds").prefix_with("MATERIALIZED")
     # An outer join, though each run has some: SQLite then begins with the runs.
     upto = and_(
         _is_queued(TABLE),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
+from sqlalchemy import insert, text
+from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
 from app.storage.database.records import RunRecord, VersionFileRecord
+from app.storage.database.rows import values
 from app.storage.queries import direct_claims, submissions, version_files
 from app.storage.queries.direct_claims import ClaimLimits
 from tests.storage.make import (
@@ -110,17 +116,56 @@ def test_it_is_said_that_others_are_queued(world, runs, limit, most_of_run):
 @pytest.mark.parametrize("database_kind", ["sqlite"])
 def test_a_claim_reads_the_first_files_of_each_run_and_not_the_whole_queue(world: World) -> None:
     """With 30,000 queued submissions each claim took 0.12 seconds."""
-    values = {"turns": 16, "path": "metric.py", "with_file": 9, "without_file": 9}
-    with world.database.read() as session:
-        connection = session.connection()
-        query = direct_claims.BY_TURNS["sqlite"].compile(connection)
-        in_order = [query.construct_params(values)[name] for name in query.positiontup]
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", tuple(in_order)).all()
-    details = [step.detail for step in plan]
+    details = plan_of_claim(world)
     looked_up = [one for one in details if "ix_submission_queued" in one]
     assert len(looked_up) == 5  # two for the runs, two for the bounds, one for the submissions
     assert "(state=? AND run_id=? AND id<?)" in looked_up[-1]
     assert not [one for one in details if "submission" in one and one not in looked_up]
+
+
+def fill(world: World, runs: list[RunRecord], count: int, **over: Any) -> None:
+    """Store as many submissions, of each run in turn, and what the database knows of them."""
+    rows = [values(make_submission(runs[n % len(runs)], **over)) for n in range(count)]
+    world.database.write(lambda session: session.execute(insert(direct_claims.TABLE), rows))
+    world.database.write(lambda session: session.execute(text("ANALYZE")))
+
+
+def plan_of_claim(world: World) -> list[str]:
+    limits = {"turns": 16, "path": "metric.py", "with_file": 9, "without_file": 9}
+
+    def explain(session: Session) -> list[str]:
+        connection = session.connection()
+        query = direct_claims.BY_TURNS[connection.dialect.name].compile(connection)
+        given: Any = query.construct_params(limits)
+        if connection.dialect.name == "postgresql":
+            return [row[0] for row in connection.exec_driver_sql(f"EXPLAIN {query}", given)]
+        given = tuple(given[name] for name in query.positiontup)
+        found = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", given)
+        return [row.detail for row in found]
+
+    return world.database.write(explain)  # the connection of claims, which knows of ANALYZE
+
+
+def test_old_statistics_make_no_claim_read_all_submissions(
+    world: World, database_kind: str
+) -> None:
+    """PostgreSQL read the index whole for each run, and SQLite the table before all runs."""
+    runs = [add_run(world.database, world.version, f"run {n}") for n in range(100)]
+    fill(world, runs, 3000, state=SubmissionState.GRADED, settled_at=NOON)
+    fill(world, runs[:1], 2000)
+    of_one_run = plan_of_claim(world)
+    claim(world, 5000)
+    fill(world, runs, 1000)
+
+    for plan in (of_one_run, plan_of_claim(world)):
+        if database_kind == "sqlite":
+            assert not [line for line in plan if "BLOOM FILTER" in line]
+            continue
+        reads = re.findall(r"Seq Scan on submission|\w+_submission_?\w*", "\n".join(plan))
+        assert set(reads) == {"ix_submission_queued"}
+        conditions = [line for line in plan if "Index Cond: " in line]
+        assert all("state" in line for line in conditions)
+        assert [line for line in conditions if "run_id" in line]
 
 
 def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
