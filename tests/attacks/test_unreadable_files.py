@@ -51,11 +51,7 @@ def form(run: Run, body: bytes) -> httpx.Response:
     return run.client.post(path, files=parts, headers={"Prefer": "wait=10"})
 
 
-def directory(path: Path) -> None:
-    (path / "something").mkdir(parents=True)
-
-
-@pytest.mark.parametrize("make", [unreadable, os.mkfifo, directory])
+@pytest.mark.parametrize("make", [unreadable, os.mkfifo])
 @pytest.mark.parametrize("submit", [plain, form])
 def test_the_same_bytes_replace_what_cannot_be_read(
     podium: Podium, make: Callable[[Path], None], submit: Submit

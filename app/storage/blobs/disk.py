@@ -13,7 +13,7 @@ from app.regular_file import read_regular
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.links import link_or_copy, move_to, replace_by_link
+from app.storage.blobs.links import link_or_copy, replace_by_link
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.sync import sync_directory
@@ -146,7 +146,7 @@ class DiskBlobs:
         with contextlib.suppress(FileNotFoundError):
             # It may have lain there for an hour, and would replace a right file of these bytes.
             verify_staged(staged_path, blob.sha256)
-            move_to(staged_path, blob_path)
+            staged_path.rename(blob_path)
         renew(blob_path)  # it was uploaded a while ago: it must not count as old
         if _size(blob_path) != blob.bytes:
             raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
@@ -218,7 +218,7 @@ class DiskBlobs:
         if is_new:
             os.utime(descriptor)
             os.fsync(descriptor)
-            move_to(path, blob_path)
+            path.rename(blob_path)
         # Also for an existing file: the process that stored it may not have synced it yet.
         sync_directory(blob_path.parent)
         return is_new

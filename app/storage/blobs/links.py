@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import uuid
 from pathlib import Path
 
 from app.units import CHUNK_BYTES
@@ -62,17 +61,8 @@ def replace_by_link(file: Path, target: Path, temporary: Path) -> bool:
         try:
             temporary.chmod(0o440)
             os.utime(temporary)
-            move_to(temporary, target)
+            temporary.rename(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
     return True
-
-
-def move_to(file: Path, target: Path) -> None:
-    """Rename a file to its place, whatever is there. A directory there goes aside."""
-    try:
-        file.rename(target)
-    except IsADirectoryError:
-        target.rename(target.with_name(f"{target.name}.{uuid.uuid4().hex}"))
-        file.rename(target)
