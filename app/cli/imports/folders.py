@@ -57,7 +57,7 @@ def _import_all(
                 with file_progress(path.name, _bytes(path)) as progress:
                     done.append(run(context, path.resolve(), progress))
                 if not as_json:
-                    _print_result(done[-1])
+                    _print_result(done[-1], names_warned=len(paths) > 1)
                 note_archived(context, ArchivalKind.COMPETITION, done[-1].version.slug)
     if failed:
         raise typer.Exit(1)
@@ -81,9 +81,11 @@ def _document(imported: Imported) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _print_result(imported: Imported) -> None:
+def _print_result(imported: Imported, *, names_warned: bool) -> None:
+    """Print what was imported. In a log of several, warnings come after all names."""
     version = imported.version
+    of = f"{version.slug}: " if names_warned else "  "
     verb = "imported as" if imported.created else "was imported before as"
     out.print(f"{version.slug} {verb} version {version.number} ({version.status.value})")
     for finding in version.lint:
-        err.print(f"{version.slug}: {finding['severity']}: {finding['message']}", markup=False)
+        err.print(f"{of}{finding['severity']}: {finding['message']}", markup=False)
