@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
@@ -10,17 +9,17 @@ from pathlib import Path
 
 from app.units import CHUNK_BYTES
 
-LINK_ATTEMPTS = 20  # of a file that is replaced again and again
 NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES})
 
 
 def link_or_copy(file: Path, target: Path) -> None:
     """Make `target` a hard link to a file that never changes, or else a synced copy.
 
-    It is copied, too, while another process replaces it so often that no link can be made.
+    It is copied, too, if another process replaces it by the same bytes just now: Linux says that it
+    is not there, if it looked the old one up and found it removed.
     """
     try:
-        _link(file, target)
+        os.link(file, target)
     except OSError as error:
         if error.errno not in NO_LINK | {errno.ENOENT}:  # a copy says what is not there
             raise
@@ -29,19 +28,6 @@ def link_or_copy(file: Path, target: Path) -> None:
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
-
-
-def _link(file: Path, target: Path) -> None:
-    """Link a file, also while another process replaces it by the same bytes.
-
-    Linux then says that it is not there, if it looked the old one up and found it removed.
-    """
-    for _ in range(LINK_ATTEMPTS - 1):
-        with contextlib.suppress(FileNotFoundError):
-            os.link(file, target)
-            return
-        file.stat()  # raises if it is not there
-    os.link(file, target)
 
 
 def replace_by_link(file: Path, target: Path, temporary: Path) -> bool:

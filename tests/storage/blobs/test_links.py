@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.blobs import links
 from app.storage.blobs.links import link_or_copy, replace_by_link
 
 MEMORY = Path("/dev/shm")  # another file system than that of /var/tmp
@@ -37,11 +36,7 @@ def test_a_file_of_another_file_system_is_copied_or_not_linked() -> None:
         assert target.read_bytes() == b"bytes"
 
 
-@pytest.mark.parametrize("attempts", [links.LINK_ATTEMPTS, 1])
-def test_a_file_that_another_process_replaces_is_linked_or_copied_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, attempts: int
-) -> None:
-    monkeypatch.setattr(links, "LINK_ATTEMPTS", attempts)
+def test_a_file_that_another_process_replaces_is_linked_or_copied_all_the_same() -> None:
     stopping = threading.Event()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as disk:  # in memory it hardly happens
         file, new = Path(disk) / "file", Path(disk) / "new"
