@@ -128,7 +128,7 @@ class GraderTemplate:
         try:
             self._channel.settimeout(START_SECONDS)
             socket.send_fds(self._channel, [json.dumps(request).encode()], descriptors)
-            self._channel.settimeout(None)
+            self._channel.settimeout(None)  # `receive_before` has a deadline of its own
         except OSError:
             return {}
         return self._answer()

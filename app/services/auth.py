@@ -79,10 +79,7 @@ def authenticate(session: Session, key: str | None) -> Caller:
         Unauthorized: the key is missing, unknown, expired or revoked.
         RunArchived: the run of the key, its experiment or its competition is archived.
     """
-    if not key:
-        raise Unauthorized(f"No key was sent. {HOW_TO}")
-    digest = key_digest(key)
-    return _caller(digest, keys.find_key(session, digest))
+    return _caller(key, keys.find_key(session, key_digest(key)) if key else None)
 
 
 def authenticate_all(
@@ -94,17 +91,17 @@ def authenticate_all(
     found: dict[str | None, Caller | Unauthorized | RunArchived] = {}
     for key in sent:
         try:
-            if not key:
-                raise Unauthorized(f"No key was sent. {HOW_TO}")
-            found[key] = _caller(digests[key], holders.get(digests[key]))
+            found[key] = _caller(key, holders.get(digests[key]) if key else None)
         except (Unauthorized, RunArchived) as refusal:
             found[key] = refusal
     return found
 
 
-def _caller(digest: str, holder: KeyHolder | None) -> Caller:
+def _caller(key: str | None, holder: KeyHolder | None) -> Caller:
+    if not key:
+        raise Unauthorized(f"No key was sent. {HOW_TO}")
     # The database finds the row by its digest. The comparison here takes constant time.
-    if holder is None or not hmac.compare_digest(holder.key.digest, digest):
+    if holder is None or not hmac.compare_digest(holder.key.digest, key_digest(key)):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")
     return _live(holder)
 
@@ -225,13 +222,18 @@ def may_reach(caller: Caller, run: RunRecord) -> bool:
     return not caller.is_harness or run.experiment == caller.experiment
 
 
+def may_ask_for(caller: Caller, run_id: str) -> bool:
+    """Whether a run with this id could be the caller's, before it is looked up."""
+    return not caller.is_run or caller.run_id == run_id
+
+
 def own_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
     """The run with this id: for researchers, its own key, and harnesses of its experiment.
 
     Raises:
         NotFound: the run does not exist, or it is not the caller's.
     """
-    if caller.is_run and caller.run_id != run_id:
+    if not may_ask_for(caller, run_id):
         raise no_run(run_id)  # without a query
     run = existing_run(session, run_id)
     if not may_reach(caller, run):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.errors import PodiumError
-from app.services.auth import Caller, authenticate_all, may_reach, own_run
+from app.services.auth import Caller, authenticate_all, may_ask_for, may_reach, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Outcome, Reservation, WantedPlace
@@ -83,7 +83,11 @@ def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | P
     """
     with context.database.read() as session:
         callers = authenticate_all(session, {one.key for one in senders})
-        asked = {one.run_id for one in senders if _may_ask(callers[one.key], one.run_id)}
+        asked = {
+            one.run_id
+            for one in senders
+            if isinstance(caller := callers[one.key], Caller) and may_ask_for(caller, one.run_id)
+        }
         existing = runs.get_runs(session, asked)
     admissions = [
         _admission(callers[one.key], one.run_id, existing.get(one.run_id)) for one in senders
@@ -99,11 +103,6 @@ def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | P
     waiting = {one.waiting_run for one in callers.values() if isinstance(one, Caller)}
     start_clocks(context.database, waiting)
     return admissions
-
-
-def _may_ask(caller: Caller | PodiumError, run_id: str) -> bool:
-    """Whether the run is looked up. What strangers and other runs' keys name meets no query."""
-    return isinstance(caller, Caller) and (not caller.is_run or caller.run_id == run_id)
 
 
 def _admission(
