@@ -124,12 +124,12 @@ def _by_turns(first_of_runs: Callable[[CTE], FromClause]) -> CompoundSelect[Any]
         .cte("queued")
     )
     return union_all(
-        _first(queued, queued.c.has_file, "with_file"),
-        _first(queued, ~queued.c.has_file, "without_file"),
+        _at_most(queued, queued.c.has_file, "with_file"),
+        _at_most(queued, ~queued.c.has_file, "without_file"),
     )
 
 
-def _first(queued: CTE, condition: ColumnElement[bool], limit: str) -> Select[Any]:
+def _at_most(queued: CTE, condition: ColumnElement[bool], limit: str) -> Select[Any]:
     found = select(queued).where(condition).order_by(queued.c.turn, queued.c.id)
     return select(found.limit(bindparam(limit)).subquery())
 
