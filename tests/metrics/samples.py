@@ -5,6 +5,7 @@ A new metric needs nothing here; a new kind of column needs a function in MAKERS
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -118,8 +119,9 @@ CASES = [
 ]
 
 
+@functools.cache
 def sample(name: str, kind: str, columns: int, seed: int) -> Sample:
-    """The first pair of the kind whose answers the metric is defined for."""
+    """The first pair of the kind whose answers the metric is defined for; read-only."""
     metric = METRICS[name]
     score = bind(name, required_parameters(metric))
     reasons = []

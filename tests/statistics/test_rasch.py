@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy.optimize import brentq, minimize
+from statsmodels.genmod import families
+from statsmodels.genmod.generalized_linear_model import GLM
+from statsmodels.tools import add_constant
 
 from app.statistics.rasch import PRIOR, fit_rasch, slopes
 
@@ -52,10 +54,10 @@ def test_a_slope_is_near_that_of_an_unpenalised_logistic_regression() -> None:
     at = int(np.argmin(np.abs(won.sum(axis=0) / tried.sum(axis=0) - 0.5)))
     rest = np.delete(won, at, axis=1).sum(axis=1)
     # Abilities by the other items rise with their score: the regression on them is the model's.
-    model = sm.GLM(
+    model = GLM(
         np.stack([won[:, at], tried[:, at] - won[:, at]], axis=1),
-        sm.add_constant(fit_rasch(np.delete(won, at, 1), np.delete(tried, at, 1)).abilities),
-        family=sm.families.Binomial(),
+        add_constant(fit_rasch(np.delete(won, at, 1), np.delete(tried, at, 1)).abilities),
+        family=families.Binomial(),
     ).fit()
     assert np.corrcoef(rest, fit.abilities)[0, 1] > 0.99
     assert found.values[at] == pytest.approx(model.params[1], rel=0.03)

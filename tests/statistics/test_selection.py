@@ -114,11 +114,9 @@ def test_intervals_of_regrets_cover_the_truth(competitions: int, runs: int, zero
         chance = draw.beta(2, 2, competitions) * 2 * (1 - zeros)
         chance = np.minimum(chance, 1.0)
         scale = draw.beta(2, 6, competitions)
-        values = [
-            np.where(draw.random(runs) < p, np.minimum(1.0, m * draw.uniform(0, 2, runs)), 0.0)
-            for p, m in zip(chance, scale, strict=True)
-        ]
+        chosen = draw.random((runs, competitions)) < chance
+        regrets = np.minimum(1.0, scale * draw.uniform(0, 2, (runs, competitions)))
         truth = float(np.mean(chance * np.where(scale <= 0.5, scale, 1 - 1 / (4 * scale))))
-        again, _ = of_values(values)
+        again, _ = of_values(list(np.where(chosen, regrets, 0.0).T))
         hits.append(again[0] <= truth <= again[1])
     assert np.mean(hits) >= 0.93
