@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
@@ -85,6 +85,7 @@ class PrepareDownloads:
         self._choices, self._meter, self._report = choices, meter, report
         self._connections: dict[str, HttpRanges] = {}
         self._network = threading.Lock()  # one download at a time; Kaggle's package has one caller
+        self._is_interrupted = threading.Event()
 
     def run(self, folders: Sequence[Path]) -> None:
         """Prepare the competitions of these folders, the smallest download first.
@@ -110,7 +111,9 @@ class PrepareDownloads:
                         self._meter.finish(found)
                     else:
                         waiting.append(pool.submit(self._finish, folder, found))
+                wait(waiting)
             except BaseException:
+                self._is_interrupted.set()  # else the pool would wait for each prepare.py
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         for one in self._connections.values():
@@ -197,7 +200,7 @@ class PrepareDownloads:
 
         def attempt() -> Prepared:
             asks = fetch if self._choices.grading_only else None
-            raw = Raw(download.file, asks, lambda: require_room(self._settings), text)
+            raw = Raw(download.file, asks, self._watch, text)
             return prepare(
                 folder, raw, self._settings.data_dir, self._graders,
                 grading_only=self._choices.grading_only,
@@ -222,6 +225,11 @@ class PrepareDownloads:
             with self._network:
                 download.fetch_all()
         return attempt()
+
+    def _watch(self) -> None:
+        if self._is_interrupted.is_set():
+            raise CancelledError
+        require_room(self._settings)
 
     def _description(self, slug: str) -> str:
         with self._network:

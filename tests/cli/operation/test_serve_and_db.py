@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -29,7 +30,8 @@ def test_a_schema_that_cannot_be_taken_back_is_told(podium: Command, tmp_path: P
     podium("db", "upgrade")
     back = podium("db", "downgrade", "-1")
     unknown = podium("db", "downgrade", "9999")
-    with sqlite3.connect(tmp_path / "data" / "podium.db") as database:
+    file = tmp_path / "data" / "podium.db"
+    with contextlib.closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE alembic_version SET version_num = '9998'")
     newer = podium("db", "downgrade", "0001")
 
