@@ -337,6 +337,31 @@ def test_memory_that_was_written_and_is_read_only_now_is_within_the_limit(
     assert (fault.kind, fault.place) == ("crashed", "more memory than the limit")
 
 
+FAR_PAGES = """
+import time
+
+READ, FIXED, PAGE, GIGABYTE, FIRST = 1, 0x32, 4096, 1 << 30, 1 << 44
+
+def fill(kept):
+    for place in range(FIRST, FIRST + 45_000 * GIGABYTE, GIGABYTE):
+        if libc.mmap(place, PAGE, READ, FIXED, -1, 0) in (None, 2**64 - 1):
+            return 0.0
+        ctypes.string_at(place, 1)
+    time.sleep(1)
+    return float(len(kept))
+"""
+
+
+@pytest.mark.parametrize("task", ["grade", "check"])
+def test_page_tables_are_within_the_limit(pool, competition, task):
+    """Two tables for each of many pages that are far apart: 0.5 GB that nothing counted."""
+    source = metric("return fill(bytearray(200 << 20))", STACKS + FAR_PAGES)
+    folder, file = competition(source, leaderboard=None, usage=None)
+    asked = pool.grade(folder, file) if task == "grade" else pool.check_competition(folder)
+    fault = asked.result(60)
+    assert (fault.kind, fault.place) == ("crashed", "more memory than the limit")
+
+
 def test_stacks_that_grow_are_no_memory_beyond_the_limit(attack):
     """RLIMIT_DATA does not count them: a job had a gigabyte more than its limit."""
     body = "return float(libc.mmap(None, 1 << 20, 3, GROWS_DOWN, -1, 0) not in (None, 2**64 - 1))"
