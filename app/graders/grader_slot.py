@@ -108,8 +108,7 @@ class GraderSlot:
         self._task: Task | None = None
         self._is_limited = False  # whether the last start failed at a limit of the system
         self._idle_seconds = idle_seconds or 0.0
-        self._last_job = 0.0
-        self._lost_at = -math.inf
+        self._last_job, self._lost_at = 0.0, -math.inf
         # A daemon thread, so that a server that did not close the pool can still end.
         self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
 
@@ -123,14 +122,16 @@ class GraderSlot:
         was_here = self.process is not None or time.monotonic() - self._lost_at < grace
         return grace > 0 and was_here and not self.start_error
 
+    def cancel(self) -> None:
+        """Cancel the running job, if there is one; it gets no result, whatever becomes of it."""
+        if (task := self._task) is not None:
+            task.cancel()
+
     def stop(self) -> None:
         """Kill the process, so that the thread ends, and wait for it."""
-        task = self._task
-        if task is not None:
-            task.cancel()
+        self.cancel()
         while self.thread.is_alive():
-            process = self.process
-            if process is not None:
+            if (process := self.process) is not None:
                 process.kill()
             self.thread.join(0.05)
 
@@ -233,8 +234,7 @@ class GraderSlot:
         if self._niceness:
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
-        self.process = process
-        self.start_error = ""
+        self.process, self.start_error = process, ""
         self.isolation = process.isolation
         self.cache = CacheCounts()
         self.counts["starts"] += 1

@@ -33,6 +33,8 @@ from app.resampling.uncertainty import Uncertainty
 
 # A process for competitions with a metric.py ends after this time without a job.
 CUSTOM_IDLE_SECONDS = 300.0
+# For a closing pool's template to end the graders; it is not waited for any longer.
+ENDING_SECONDS = 5.0
 NICENESS = 15  # of the process that estimates uncertainty; that of those that grade is 5
 
 
@@ -74,7 +76,7 @@ class GraderPool:
         self._validating: Tasks = queue.SimpleQueue()
         self._resampling: Tasks = queue.SimpleQueue()
         limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
-        template = template or GraderTemplate()
+        self._template = template = template or GraderTemplate()
         is_kept, count = processes > 0, max(1, processes)
 
         def new_slot(role: Role, tasks: Tasks, idle: float | None, niceness: int = 0) -> GraderSlot:
@@ -184,8 +186,15 @@ class GraderPool:
         deadline = time.monotonic() + grace
         for slot in self._slots:
             slot.thread.join(max(0.0, deadline - time.monotonic()))
+        for slot in self._slots:  # all first: a template ends with all its graders
+            slot.cancel()
+        # Whoever ends a grader waits two minutes for a template that is stopped.
+        impatience = threading.Timer(ENDING_SECONDS, self._template.give_up)
+        with contextlib.suppress(RuntimeError):  # the system gives no more threads
+            impatience.start()
         for slot in self._slots:
             slot.stop()
+        impatience.cancel()
         self._cancel_waiting()
 
     def _tasks(self, version: VersionFolder) -> Tasks:

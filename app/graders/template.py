@@ -46,6 +46,7 @@ class GraderTemplate:
         self._channel: socket.socket | None = None
         self._graders: set[int] = set()
         self._is_ready = False
+        self._is_given_up = False
 
     @contextlib.contextmanager
     def launch(self) -> Iterator[Self]:
@@ -71,6 +72,8 @@ class GraderTemplate:
             OSError: the system gives no more processes, open files or memory.
         """
         with self._lock:
+            if self._is_given_up:
+                raise StartFailed("no more graders are started")
             if self._process is None or self._process.poll() is not None:
                 self._end()
                 self._launch()
@@ -98,6 +101,10 @@ class GraderTemplate:
             if "status" not in answer or not self._graders:
                 self._end()
             return int(answer.get("status", -signal.SIGKILL))
+
+    def give_up(self) -> None:
+        """Start no more graders, and wait no longer for a process that does not answer: kill it."""
+        self._is_given_up = True
 
     def _launch(self) -> None:
         ours, theirs = socket.socketpair()
@@ -143,7 +150,8 @@ class GraderTemplate:
         return answer if isinstance(answer, dict) else {}
 
     def _is_alive(self) -> bool:
-        return self._process is not None and self._process.poll() is None
+        is_there = self._process is not None and self._process.poll() is None
+        return is_there and not self._is_given_up
 
     def _end(self) -> int | None:
         """Kill the template; the kernel then kills its graders. Returns its exit status."""

@@ -15,7 +15,7 @@ from tests.graders.pool import FolderPool
 
 REFUSED = {1.0, 13.0}  # EPERM, EACCES
 LIBC = """
-import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading, time
+import ctypes, fcntl, mmap, os, platform, resource, select, signal, socket, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 server = SERVER
@@ -114,6 +114,10 @@ ATTEMPTS = {
     "userfaultfd": "number(323, 282, 0)",
     "io_uring": "number(425, 425, 1, b'\\0' * 120)",
     "open_by_handle_at": "number(304, 265, opened(), b'\\0' * 64, 0)",
+    # what the kernel counts for all processes of a user: the server aborts when it gets no more
+    "epoll": "select.epoll()",
+    "eventfd": "os.eventfd(0)",
+    "a thread with open files of its own": "number(56, 220, 0x10900, None, None, None, None)",
     "splice": "number(275, 76, 0, None, 1, None, 1, 0)",
     "syslog": "number(103, 116, 10, None, 0)",
     "reboot": "number(169, 142, 1, 2, 3, None)",
@@ -328,6 +332,31 @@ def test_memory_that_was_written_and_is_read_only_now_is_within_the_limit(
     """RLIMIT_DATA no longer counts it: a job had a gigabyte more than its limit."""
     source = metric("return fill()", "import platform, threading" + STACKS + WRITES_AND_KEEPS)
     folder, file = competition(f"{source}{before}", leaderboard=None, usage=None)
+    asked = pool.grade(folder, file) if task == "grade" else pool.check_competition(folder)
+    fault = asked.result(60)
+    assert (fault.kind, fault.place) == ("crashed", "more memory than the limit")
+
+
+FAR_PAGES = """
+import time
+
+READ, FIXED, PAGE, GIGABYTE, FIRST = 1, 0x32, 4096, 1 << 30, 1 << 44
+
+def fill(kept):
+    for place in range(FIRST, FIRST + 45_000 * GIGABYTE, GIGABYTE):
+        if libc.mmap(place, PAGE, READ, FIXED, -1, 0) in (None, 2**64 - 1):
+            return 0.0
+        ctypes.string_at(place, 1)
+    time.sleep(1)
+    return float(len(kept))
+"""
+
+
+@pytest.mark.parametrize("task", ["grade", "check"])
+def test_page_tables_are_within_the_limit(pool, competition, task):
+    """Two tables for each of many pages that are far apart: 0.5 GB that nothing counted."""
+    source = metric("return fill(bytearray(200 << 20))", STACKS + FAR_PAGES)
+    folder, file = competition(source, leaderboard=None, usage=None)
     asked = pool.grade(folder, file) if task == "grade" else pool.check_competition(folder)
     fault = asked.result(60)
     assert (fault.kind, fault.place) == ("crashed", "more memory than the limit")

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections import Counter
 from concurrent.futures import CancelledError
@@ -137,6 +138,22 @@ def test_closing_does_not_wait_for_a_job_without_end(with_metric):
     with pytest.raises(CancelledError):
         at_work.result(0)
     assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_closing_does_not_wait_for_a_template_that_is_stopped(with_metric):
+    """A server that was asked to end took two minutes; a job could end as a fault of its file."""
+    pool = FolderPool(processes=1, seconds=600, memory_mb=400, cache_mb=16)
+    pool.warm_up()
+    begun = threading.Event()
+    at_work = pool.grade(*with_metric(SLEEPER.format(seconds=600)), begun=begun.set)
+    assert begun.wait(30)
+    pids = pool.pids()
+    psutil.Process(pids[0]).parent().suspend()
+    started = time.monotonic()
+    pool.close(grace=0.2)
+    assert time.monotonic() - started < 20
+    assert at_work.cancelled()
+    wait_until(lambda: not any(psutil.pid_exists(pid) for pid in pids))
 
 
 def test_a_closed_pool_takes_no_job(tiny, tiny_file):

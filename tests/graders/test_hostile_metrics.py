@@ -11,6 +11,7 @@ import pytest
 from app.graders.messages.results import GraderFault
 from app.graders.runtime_env import LIBRARIES
 from app.grading.graded import Graded
+from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import SECONDS
 
 
@@ -235,6 +236,17 @@ def test_answers_are_not_shown_in_a_fault(run):
 
 def test_the_directory_a_metric_runs_in_tells_nothing(run):
     assert run("return float(os.getcwd() != '/')", "import os").score == 0.0
+
+
+def test_a_zero_with_a_sign_is_zero(pool, tmp_path):
+    """A mean of logarithms of 1, negated. PostgreSQL kept the sign, and SQLite did not."""
+    folder = write_competition(tmp_path / "zero" / "v1", metric_py=metric("return -0.0"))
+    graded = pool.grade(folder, write_submission(tmp_path / "f.csv", good_submission(folder)))
+    found = graded.result(60)
+    scores = [found.score, found.public_score, found.standing.score]
+    assert [str(score) for score in scores] == ["0.0", "0.0", "0.0"]
+    checked = pool.check_competition(folder).result(60)
+    assert (str(checked.answers_score), str(checked.sample_score)) == ("0.0", "0.0")
 
 
 def test_a_metrics_core_is_not_dumped(run):

@@ -91,10 +91,10 @@ def test_memory_that_no_limit_counts_is_refused(job: Filter) -> None:
 
 
 def test_threads_alone_are_started(job: Filter) -> None:
-    thread, signal = 0x10000, 17
+    thread, files, signal = 0x10000, 0x400, 17
     assert answer(job, CLONE, 0x3D0F00) == ALLOWED  # the flags of pthread_create(3)
     assert 0x3D0F00 & thread
-    for flags in (signal, 0x4111, 0x3D0F00 & ~thread, 0x10000000 | signal):
+    for flags in (signal, 0x4111, 0x3D0F00 & ~thread, 0x3D0F00 & ~files, 0x10000000 | signal):
         assert answer(job, CLONE, flags) == REFUSED
     assert answer(job, CLONE3) == 0x00050000 | errno.ENOSYS
 

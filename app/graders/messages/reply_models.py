@@ -41,10 +41,16 @@ def _without_control_characters(text: str) -> str:
     return text
 
 
+def _without_sign_of_zero(score: float) -> float:
+    """SQLite stores -0.0 as 0.0, PostgreSQL as it is: the same grade would differ in its text."""
+    return score + 0.0
+
+
 _Plain = AfterValidator(_without_control_characters)
 _Message = Annotated[str, StringConstraints(max_length=MESSAGE), _Plain]
 _Name = Annotated[str, StringConstraints(max_length=NAME), _Plain]
 _Place = Annotated[str, StringConstraints(max_length=PLACE), _Plain]
+_Score = Annotated[float, AfterValidator(_without_sign_of_zero)]
 Count = Annotated[int, Field(ge=0, le=10**15)]
 
 
@@ -57,7 +63,7 @@ class ReplyModel(BaseModel):
 class StandingModel(ReplyModel):
     """A place among the teams of a leaderboard."""
 
-    score: float
+    score: _Score
     medal: Medal | None
     better: Count | None
     equal: Count | None
@@ -119,9 +125,9 @@ class GradedModel(ReplyModel):
     """A graded submission."""
 
     type: Literal["graded"]
-    score: float
-    public_score: float | None
-    search_score: float | None = None
+    score: _Score
+    public_score: _Score | None
+    search_score: _Score | None = None
     standing: StandingModel | None
     warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
     sketch: SketchModel | None = None
@@ -177,8 +183,8 @@ class CheckModel(ReplyModel):
     type: Literal["check"]
     problems: Annotated[tuple[ProblemModel, ...], Field(max_length=MOST)]
     rows: Count | None
-    answers_score: float | None
-    sample_score: float | None
+    answers_score: _Score | None
+    sample_score: _Score | None
     sample_verdict: VerdictModel | None
 
     def result(self) -> CompetitionCheck:

@@ -5,7 +5,7 @@ counts, and RLIMIT_NPROC does not hold for root. Each also has a share of the pr
 many that compute would leave little to the server and to the graders of other competitions.
 
 RLIMIT_DATA counts neither memory that was written and is read-only now, nor the stack of the first
-thread, and RLIMIT_AS has room for addresses that are never written to.
+thread, nor page tables of the kernel, and RLIMIT_AS has room for addresses that are never written.
 
 So the process that started it looks now and then.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ WATCH_MILLISECONDS = 20  # between two looks; some 2,000 threads can be started 
 MEGABYTE = 1024 * 1024
 # Beyond the limit that the process has itself, so that an honest one gets a MemoryError.
 SPARE_MB = 64
+_OWN = re.compile(rb"^(?:RssAnon|VmPTE|VmSwap):\s*(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +58,28 @@ class JobLimits:
 
 
 def own_bytes(child: Child) -> int:
-    """The growth of a process's memory, without mapped files, since it was copied from this one."""
+    """The growth of a process's memory, without mapped files, since it was copied from this one.
+
+    With the kernel's page tables of it: each page that is far from all others needs two of them.
+    """
     return _memory(Path("/proc", str(child.pid))) - _memory(Path("/proc/self"))
 
 
 def _memory(process: Path) -> int:
     """The memory of a process without mapped files; 0 if it has ended."""
-    pages = _pages(process)
-    if not pages:  # so it is of a process whose first thread has ended, and others go on
+    found = _own_memory(process)
+    if not found:  # so it is of a process whose first thread has ended, and others go on
         with contextlib.suppress(OSError):
-            pages = max(map(_pages, (process / "task").iterdir()), default=0)
-    return pages * os.sysconf("SC_PAGESIZE")
+            found = max(map(_own_memory, (process / "task").iterdir()), default=0)
+    return found
 
 
-def _pages(process: Path) -> int:
+def _own_memory(process: Path) -> int:
     try:
-        _, resident, shared, *_ = (process / "statm").read_text().split()
+        status = (process / "status").read_bytes()
     except OSError:
         return 0
-    return int(resident) - int(shared)
+    return sum(map(int, _OWN.findall(status))) * 1024
 
 
 def _threads(child: Child) -> int:
