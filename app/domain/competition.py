@@ -30,6 +30,7 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
+MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
@@ -189,6 +190,7 @@ def parse_competition(slug: str, text: str) -> Competition:
         raise BadCompetition(
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]
         )
+    _refuse_long_patterns(document)
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:
@@ -206,6 +208,18 @@ def _with_sum_rule_moved(document: dict[str, Any]) -> dict[str, Any]:
         return document
     section = {**section, "rows_sum_to_one": columns.pop("rows_sum_to_one"), "columns": columns}
     return {**document, "submission": section}
+
+
+def _refuse_long_patterns(document: dict[str, Any]) -> None:
+    """Refuse too many characters of patterns before the first of them is compiled."""
+    section = document.get("submission")
+    columns = section.get("columns") if isinstance(section, dict) else None
+    each = columns.values() if isinstance(columns, dict) else ()
+    patterns = [one.get("pattern") for one in each if isinstance(one, dict)]
+    size = sum(len(one) for one in patterns if isinstance(one, str))
+    if size > MOST_PATTERN:
+        message = f"its patterns have {size:,} characters; {MOST_PATTERN:,} together are allowed"
+        raise BadCompetition([{"file": TOML, "key": "submission.columns", "message": message}])
 
 
 def _as_text(moment: dt.date | dt.time) -> str:
