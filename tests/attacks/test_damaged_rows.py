@@ -82,3 +82,19 @@ def test_a_damaged_file_that_waits_keeps_no_other_from_being_graded(podium: Podi
     podium.server.start()
 
     assert other.submit(good_submission(folder)).json()["state"] == "graded"
+
+
+def test_readyz_says_that_a_table_is_missing(podium: Podium) -> None:
+    """It was 500, and so was not told from a server that has a defect."""
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("DROP TABLE submission")
+
+    answer = podium.client().get("/readyz")
+
+    assert answer.status_code == 503
+    said = answer.json()
+    assert said["status"] == "not_ready"
+    assert "a table or column is missing" in said["database"]
+    assert (said["storage"], said["graders"]) == ("ok", "ok")
+    assert "no such table: submission" in podium.server.log.read_text()
