@@ -24,11 +24,15 @@ WITH_GRADE = select(TABLE, GRADE).join(
     and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
     isouter=True,
 )
+# Without what grading found: reading it takes longer for a file with many mistakes, and whoever
+# may not know the outcome could tell by the time.
+BARE = select(*(column for column in TABLE.c if column.name not in {"problem", "warnings"}))
 OF_RUN = TABLE.c.run_id == bindparam("run_id")
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
+BARE_BY_ID = BARE.where(TABLE.c.id == bindparam("id"))
 BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
 REQUEUE = (
     update(TABLE)
@@ -52,11 +56,15 @@ def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None
 
 
 def get_submission(
-    session: Session, submission_id: str
+    session: Session, submission_id: str, *, outcomes: bool = True
 ) -> tuple[SubmissionRecord, GradeRecord | None] | None:
-    """A submission and its grade under its own version."""
-    row = session.execute(BY_ID, {"id": submission_id}).one_or_none()
-    return None if row is None else _with_grade(row)
+    """A submission and its grade under its own version.
+
+    Without `outcomes` it has neither grade, problem nor warnings, here and in the lists.
+    """
+    query = BY_ID if outcomes else BARE_BY_ID
+    row = session.execute(query, {"id": submission_id}).one_or_none()
+    return None if row is None else _found(row, outcomes)
 
 
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
@@ -66,23 +74,36 @@ def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRec
 
 
 def list_submissions(
-    session: Session, run_id: str, *, after: str | None = None, limit: int
+    session: Session,
+    run_id: str,
+    *,
+    after: str | None = None,
+    limit: int,
+    outcomes: bool = True,
 ) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
     """A run's submissions with their grades, oldest first, at most `limit` after the id `after`."""
-    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
+    query = (WITH_GRADE if outcomes else BARE).where(TABLE.c.run_id == run_id)
+    query = query.order_by(TABLE.c.id).limit(limit)
     if after is not None:
         query = query.where(TABLE.c.id > after)
-    return [_with_grade(row) for row in session.execute(query)]
+    return [_found(row, outcomes) for row in session.execute(query)]
 
 
 def latest_submissions(
-    session: Session, run_id: str, *, before: str | None = None, offset: int = 0, limit: int
+    session: Session,
+    run_id: str,
+    *,
+    before: str | None = None,
+    offset: int = 0,
+    limit: int,
+    outcomes: bool = True,
 ) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
     """A run's submissions with their grades, newest first, those before the id `before`."""
-    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id.desc())
+    query = (WITH_GRADE if outcomes else BARE).where(TABLE.c.run_id == run_id)
+    query = query.order_by(TABLE.c.id.desc())
     if before is not None:
         query = query.where(TABLE.c.id < before)
-    return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
+    return [_found(row, outcomes) for row in session.execute(query.offset(offset).limit(limit))]
 
 
 def best_first(
@@ -173,6 +194,10 @@ def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
     """The ids among `ids` whose submissions are settled."""
     query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
     return list(session.execute(query).scalars())
+
+
+def _found(row: Row[Any], outcomes: bool) -> tuple[SubmissionRecord, GradeRecord | None]:
+    return _with_grade(row) if outcomes else (SubmissionRecord(**row._asdict()), None)
 
 
 def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
