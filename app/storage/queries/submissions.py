@@ -12,7 +12,7 @@ from app.domain.states import SETTLED, SubmissionState
 from app.storage.database import notify
 from app.storage.database.models import Grade, Submission
 from app.storage.database.records import GradeRecord, SettledRecord, SubmissionRecord
-from app.storage.database.rows import one, record, values
+from app.storage.database.rows import record, values
 
 PREFIX = "sub"  # of ids
 TABLE = Submission.__table__
@@ -33,7 +33,7 @@ IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
 BARE_BY_ID = BARE.where(TABLE.c.id == bindparam("id"))
-BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
+BY_KEY = BARE.where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
 REQUEUE = (
     update(TABLE)
     .where(TABLE.c.state == SubmissionState.GRADING)
@@ -68,9 +68,9 @@ def get_submission(
 
 
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
-    """The run's submission that was sent with this Idempotency-Key."""
+    """The run's submission that was sent with this Idempotency-Key, without its outcome."""
     row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
-    return one(SubmissionRecord, row)
+    return None if row is None else _found(row, outcomes=False)[0]
 
 
 def list_submissions(
