@@ -53,6 +53,13 @@ class Caller:
         """Whether the key is a researcher's or an admin's, who read what was written for them."""
         return self.role in (Role.RESEARCHER, Role.ADMIN)
 
+    def reads_outcomes(self, run: RunRecord) -> bool:
+        """Whether outcomes of the run's submissions are read from the database for this caller.
+
+        Not where the policy shows none: the time that it takes would tell of them.
+        """
+        return not self.is_run or run.feedback.shows_state
+
 
 def identify(context: Context, key: str | None) -> Caller:
     """The caller that a key belongs to. The first request of a run's key starts the run's clock.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import gzip
 import re
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -220,3 +222,42 @@ def test_a_large_file_is_not_read_whole_for_each_byte_of_it(podium: Podium) -> N
         ]
     assert [one.result().content for one in asked] == [b"id"] * 24
     assert read() - before < 3 * size  # it was 24 times the file
+
+
+def test_under_none_no_outcome_is_read_for_the_runs_key(podium: Podium) -> None:
+    """A list of 25 refused files took a millisecond longer than one of valid files.
+
+    Here what was found is no JSON any more: whoever reads it gets a 500.
+    """
+    folder = podium.competition()
+    run = podium.run(folder, "none")
+    files = [good_submission(folder), file_of(700)]
+    keys = [{"Idempotency-Key": f"file {number}"} for number in range(2)]
+    sent = [send(run, file, **key).json()["id"] for file, key in zip(files, keys, strict=True)]
+    for one in sent:
+        while podium.admin.get(f"/v1/submissions/{one}").json()["settled_at"] is None:
+            time.sleep(0.05)
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        of = f"WHERE run_id = '{run.id}'"
+        opened.execute(f"UPDATE submission SET problem = 'x', warnings = 'x' {of}")
+        opened.execute(
+            f"UPDATE grade SET grader = 'x' WHERE submission_id IN (SELECT id FROM submission {of})"
+        )
+    calls = "/api/v1/competitions.CompetitionApiService"
+    named = {"competitionName": folder.name}
+
+    answers = [run.client.get(f"/v1/submissions/{one}") for one in sent]
+    answers += [send(run, file, **key) for file, key in zip(files, keys, strict=True)]
+    answers.append(run.client.get(f"/v1/runs/{run.id}/submissions"))
+    answers += [run.client.post(f"{calls}/{name}", json=named)
+                for name in ("ListSubmissions", "GetLeaderboard")]  # fmt: skip
+    answers += [run.client.post(f"{calls}/GetSubmission", json={"ref": int(one[4:18], 16)})
+                for one in sent]  # fmt: skip
+    answers.append(run.client.put(f"/v1/runs/{run.id}/selected", json={"submission": sent[0]}))
+    with run.client.stream("GET", f"/v1/runs/{run.id}/events") as stream:
+        events = next(text for text in stream.iter_text() if "received" in text)
+
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
+    assert answers[4].text.count('"state":"received"') == 2
+    assert events.count("event: submission") == 2

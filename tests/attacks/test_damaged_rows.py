@@ -82,3 +82,42 @@ def test_a_damaged_file_that_waits_keeps_no_other_from_being_graded(podium: Podi
     podium.server.start()
 
     assert other.submit(good_submission(folder)).json()["state"] == "graded"
+
+
+def test_readyz_says_that_a_table_is_missing(podium: Podium) -> None:
+    """It was 500, and so was not told from a server that has a defect."""
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("DROP TABLE submission")
+
+    answer = podium.client().get("/readyz")
+
+    assert answer.status_code == 503
+    said = answer.json()
+    assert said["status"] == "not_ready"
+    assert "a table or column is missing" in said["database"]
+    assert (said["storage"], said["graders"]) == ("ok", "ok")
+    assert "no such table: submission" in podium.server.log.read_text()
+
+
+def test_a_run_is_closed_although_the_log_is_damaged(podium: Podium) -> None:
+    """It was closed too, but answered with 500, and so was each close after it."""
+    folder = podium.competition()
+    first, second = podium.run(folder), podium.run(folder)
+    closing = {"state": "closed"}
+    podium.admin.patch(f"/v1/runs/{first.id}", json=closing).raise_for_status()
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute(
+            "UPDATE log_entry SET number = number + 4096"
+            " WHERE number = (SELECT max(number) FROM log_entry)"
+        )
+
+    closed = podium.admin.patch(f"/v1/runs/{second.id}", json=closing)
+
+    assert closed.status_code == 200, closed.text
+    assert closed.json()["state"] == "closed"
+    assert podium.admin.get(f"/v1/runs/{second.id}/receipts").json()["items"] == []
+    assert "cannot issue the receipt of a run: is the public log damaged" in (
+        podium.server.log.read_text()
+    )

@@ -236,3 +236,28 @@ def test_kaggles_doors_do_not_open(world: World) -> None:
     taken = world.agent.post(f"{RPC}/CreateSubmission", json=foreign)
     assert taken.status_code == 404
     assert open_run.client.get(f"/v1/runs/{open_run.id}/submissions").json()["items"] == []
+
+
+@pytest.mark.parametrize("kind", ["runs", "competitions"])
+def test_it_is_not_told_why_something_was_archived(podium: Podium, kind: str) -> None:
+    """An admin wrote the reason for readers of results. A refusal had it."""
+    folder = podium.competition()
+    own = podium.experiment()
+    harness = podium.client(podium.harness_key(own))
+    new = {"experiment": own, "competition": folder.name, "seed": 0}
+    run = harness.post("/v1/runs", json=new).json()["id"]
+    name = run if kind == "runs" else folder.name
+    archive = podium.admin.post(f"/v1/{kind}/{name}/archive", json={"reason": NOTE})
+    assert archive.status_code == 200, archive.text
+    grade, file = f"/v1/competitions/{folder.name}/grade", good_submission(folder)
+
+    answers = [harness.post(f"{grade}?seed=0", content=file, headers=CSV)]
+    if kind == "competitions":
+        answers.append(harness.post(f"{grade}?seed=1", content=file, headers=CSV))
+        answers.append(harness.post("/v1/runs", json={**new, "seed": 1}))
+    reader = podium.admin.post(f"{grade}?seed=0&experiment={own}", content=file, headers=CSV)
+
+    for answer in answers:
+        assert_hidden(answer, 409)
+        assert "was archived at" in answer.json()["detail"]
+    assert f": {NOTE}. Restore it first." in reader.json()["detail"]

@@ -283,3 +283,13 @@ def test_half_sent_bodies_keep_nobody_out(server: PodiumServer, tmp_path: Path) 
             one.close()
 
     assert answer.status_code == 200
+
+
+def test_ids_of_requests_do_not_count_those_of_others(server: PodiumServer) -> None:
+    """They had a count at their end: a poll that ended when a grade was there could be seen."""
+    with server.client("none") as nobody:
+        ids = [nobody.get("/healthz").headers["X-Request-Id"] for _ in range(20)]
+
+    assert len(set(ids)) == 20
+    assert ids != sorted(ids, key=lambda one: (len(one), one))
+    assert len({one[:6] for one in ids}) > 15

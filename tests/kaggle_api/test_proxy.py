@@ -178,3 +178,27 @@ def refusal(address: str, text: str) -> dict:  # type: ignore[type-arg]
             while data := client.recv(65536):
                 answer += data
     return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+def test_no_request_is_hidden_in_the_trailers_of_a_body(run, tmp_path):
+    """To a lenient server before Podium, a line feed in a trailer ended the body."""
+    hidden = b"X: y\n\nGET /wiki HTTP/1.1\nHost: tools\n\nX: z\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as lenient:
+        to = f"http://127.0.0.1:{lenient.getsockname()[1]}/podium"
+        with forwarding(to, run.document["key"], tmp_path, free_port()) as url:
+            port = int(url.rpartition(":")[2])
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as agent:
+                agent.sendall(
+                    b"POST /v1/runs HTTP/1.1\r\nHost: localhost\r\n"
+                    b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" + hidden + b"\r\n"
+                )
+                there, _ = lenient.accept()
+                with there:
+                    there.settimeout(20)
+                    came = b""
+                    while not came.endswith(b"0\r\n\r\n") and b"/wiki" not in came:
+                        came += there.recv(65536)
+                    there.sendall(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+
+    assert came.endswith(b"\r\n\r\n1\r\nx\r\n0\r\n\r\n")
+    assert b"/wiki" not in came

@@ -31,10 +31,11 @@ class NewRun:
     limits: dict[str, Any]
 
 
-def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
+def create(context: Context, new: NewRun, *, tells_reason: bool = True) -> tuple[RunRecord, str]:
     """Create a run at the competition's current version. Returns it and its key.
 
-    The key is not stored and cannot be shown again.
+    The key is not stored and cannot be shown again. Without `tells_reason` a refusal does not say
+    why something was archived.
 
     Raises:
         NotFound: the experiment or the competition does not exist.
@@ -62,8 +63,11 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
             raise NeedsData(
                 f"{new.competition} cannot be graded yet: an admin has to import its data."
             )
-        refuse_archived(session, ArchivalKind.EXPERIMENT, new.experiment)
-        refuse_archived(session, ArchivalKind.COMPETITION, new.competition)
+        for kind, name in (
+            (ArchivalKind.EXPERIMENT, new.experiment),
+            (ArchivalKind.COMPETITION, new.competition),
+        ):
+            refuse_archived(session, kind, name, tells_reason=tells_reason)
         known = runs.find_run(session, new.experiment, new.competition, new.seed)
         if known is not None:
             raise Conflict(
@@ -125,7 +129,7 @@ def create_as(context: Context, caller: Caller, new: NewRun) -> tuple[RunRecord,
             "A harness's key makes runs of every policy but full. The key of a run under full "
             "reads the human leaderboard, so a researcher has to make that run."
         )
-    return create(context, new)
+    return create(context, new, tells_reason=caller.reads_results)
 
 
 def find_or_create(context: Context, caller: Caller, new: NewRun) -> RunRecord:
@@ -138,22 +142,25 @@ def find_or_create(context: Context, caller: Caller, new: NewRun) -> RunRecord:
         Conflict: the run is archived. Otherwise as `create_as`.
     """
     require_own_experiment(caller, new.experiment)
-    found = _existing(context, new)
+    found = _existing(context, caller, new)
     if found is None:
         try:
             return create_as(context, caller, new)[0]
         except Conflict:
-            found = _existing(context, new)  # another request made it in the meantime
+            found = _existing(context, caller, new)  # another request made it in the meantime
             if found is None:
                 raise
     return found
 
 
-def _existing(context: Context, new: NewRun) -> RunRecord | None:
+def _existing(context: Context, caller: Caller, new: NewRun) -> RunRecord | None:
     with context.database.read() as session:
         found = runs.find_run(session, new.experiment, new.competition, new.seed)
         if found is not None:
-            refuse_archived(session, ArchivalKind.RUN, found.id)
-            refuse_archived(session, ArchivalKind.EXPERIMENT, new.experiment)
-            refuse_archived(session, ArchivalKind.COMPETITION, new.competition)
+            for kind, name in (
+                (ArchivalKind.RUN, found.id),
+                (ArchivalKind.EXPERIMENT, new.experiment),
+                (ArchivalKind.COMPETITION, new.competition),
+            ):
+                refuse_archived(session, kind, name, tells_reason=caller.reads_results)
     return found

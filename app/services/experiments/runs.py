@@ -172,7 +172,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
             raise RunClosed(f"Run {run_id} is closed: its final submission cannot change.")
         if caller.is_run:  # who chose later would have had more time than others
             refuse_closed(now, datetime.now(UTC))
-        found = submissions.get_submission(session, submission_id)
+        found = submissions.get_submission(session, submission_id, outcomes=False)
         if found is None or found[0].run_id != run_id:
             raise NotFound(f"Run {run_id} has no submission {submission_id!r}.")
         state = found[0].state

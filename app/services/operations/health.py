@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 import threading
 import time
@@ -18,6 +19,7 @@ from app.services.runtime.context import Context
 from app.storage.database import revisions
 from app.storage.queries import submission_counts
 
+log = logging.getLogger("podium.storage")
 LISTENER_LOST = (
     "the connection for PostgreSQL's notifications of settled submissions is lost; Podium is "
     "reconnecting, and until then waiting clients get their answers late"
@@ -27,6 +29,10 @@ DAMAGED = (
     "a query met a damaged page, or one that the disk cannot read: look at the disk, and start "
     "this server anew; if it or `podium verify` still finds damage, restore a backup (`podium "
     "restore`) into a new PODIUM_DATA_DIR"
+)
+MISSES = (
+    "a query failed, as where a table or column is missing; the log says which. Restore a backup "
+    "(`podium restore`) into a new PODIUM_DATA_DIR"
 )
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
@@ -103,7 +109,8 @@ def _database(context: Context) -> str:
         return str(error)
     except DatabaseError:
         if not context.database.is_damaged:
-            raise
+            log.exception("the database cannot be read")
+            return MISSES
     if context.database.is_damaged:
         return DAMAGED
     # Migrations only add: a newer schema has all that this version needs.
@@ -116,7 +123,7 @@ def _workers(context: Context) -> str:
     try:
         with context.database.read() as session:
             count = consumers(context, session)
-    except PodiumError:
+    except (PodiumError, DatabaseError):
         return "not known while the database is away"
     return f"{count} consumers of the queue are alive" if count else NO_WORKER
 

@@ -6,6 +6,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.states import RunState, SubmissionState
@@ -32,6 +33,8 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 LATELY = timedelta(days=1)
 MOST_AT_ONCE = 200
 FILE = "submission.csv"
+# What a bit that flips in a number, time or hash of the log raises when an entry is added.
+DAMAGE = (LookupError, ValueError, IntegrityError)
 log = logging.getLogger("podium.receipts")
 
 
@@ -60,11 +63,20 @@ def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
 
 
 def issue_at_close(context: Context, run_id: str) -> None:
-    """Issue the receipt of a run that was just closed, unless it has to wait for a grade."""
+    """Issue the receipt of a run that was just closed, unless it has to wait for a grade.
+
+    Nor is the close an error where the log or its receipts are damaged: the run is closed already.
+    """
     try:
         issue_for_run(context, run_id)
     except NoReceipt as reason:
         log.info("no receipt yet", extra={"run": run_id, "why": reason.detail})
+    except DAMAGE:
+        log.exception(
+            "cannot issue the receipt of a run: is the public log damaged? `podium verify` says "
+            "more, and the receipt is tried again",
+            extra={"run": run_id},
+        )
 
 
 def issue_late(context: Context, *, looks_at_all: bool = False) -> int:

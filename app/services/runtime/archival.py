@@ -95,15 +95,19 @@ def _archived_of_suite(context: Context, suite: str, as_of: datetime | None) -> 
         return set(context.catalogue.suite(suite)) & set(session.execute(hidden).scalars())
 
 
-def refuse_archived(session: Session, kind: ArchivalKind, name: str) -> None:
-    """Let pass what is not archived.
+def refuse_archived(
+    session: Session, kind: ArchivalKind, name: str, *, tells_reason: bool = True
+) -> None:
+    """Let pass what is not archived. An admin wrote the reason for readers of results alone.
 
     Raises:
-        Conflict: it is archived; the text has the time and the reason.
+        Conflict: it is archived; the text has the time and, with `tells_reason`, the reason.
     """
     found = archivals.current(session, kind, name)
-    if found is not None:
-        raise Conflict(
-            f"The {kind.value} {name!r} was archived at "
-            f"{found.archived_at.isoformat(timespec='seconds')}: {found.reason}. Restore it first."
-        )
+    if found is None:
+        return
+    was = f"The {kind.value} {name!r} was archived at"
+    at = found.archived_at.isoformat(timespec="seconds")
+    if not tells_reason:
+        raise Conflict(f"{was} {at}. Ask the operator of this Podium to restore it.")
+    raise Conflict(f"{was} {at}: {found.reason}. Restore it first.")

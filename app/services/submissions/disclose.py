@@ -76,9 +76,12 @@ def find(session: Session, caller: Caller, submission_id: str) -> FoundSubmissio
     Raises:
         NotFound: the submission does not exist, or it belongs to another run.
     """
-    found = submissions.get_submission(session, submission_id)
-    run = runs.get_run(session, found[0].run_id) if found else None
-    if found is None or run is None or not may_reach(caller, run):
+    own = runs.get_run(session, caller.run_id) if caller.run_id is not None else None
+    outcomes = own is None or caller.reads_outcomes(own)
+    found = submissions.get_submission(session, submission_id, outcomes=outcomes)
+    run = runs.get_run(session, found[0].run_id) if found and own is None else own
+    is_of_run = found is not None and run is not None and found[0].run_id == run.id
+    if found is None or run is None or not is_of_run or not may_reach(caller, run):
         raise NotFound(f"There is no submission {submission_id!r} for this key.")
     return FoundSubmission(run, *found)
 
@@ -219,7 +222,9 @@ def page(
     The cursor is None after the last page.
     """
     with context.database.read() as session:
-        found = submissions.list_submissions(session, run.id, after=after, limit=limit + 1)
+        found = submissions.list_submissions(
+            session, run.id, after=after, limit=limit + 1, outcomes=caller.reads_outcomes(run)
+        )
     shown, cursor = page_of(found, limit, lambda one: one[0].id)
     return show_all(context, caller, run, shown), cursor
 
@@ -239,6 +244,7 @@ def latest(
     """
     with context.database.read() as session:
         found = submissions.latest_submissions(
-            session, run.id, before=before, offset=offset, limit=limit + 1
-        )
+            session, run.id, before=before, offset=offset, limit=limit + 1,
+            outcomes=caller.reads_outcomes(run),
+        )  # fmt: skip
     return show_all(context, caller, run, found[:limit]), len(found) > limit

@@ -109,7 +109,11 @@ class RunEvents:
                 self._disclosed = {}
                 self._start_at(EventCursor(closed=self._base.closed))
             page = submissions.list_submissions(
-                session, self._run_id, after=self._next.last or None, limit=PAGE_SIZE
+                session,
+                self._run_id,
+                after=self._next.last or None,
+                limit=PAGE_SIZE,
+                outcomes=caller.reads_outcomes(run),
             )
         events = self._compare(caller, run, page, datetime.now(UTC))
         if len(page) == PAGE_SIZE:

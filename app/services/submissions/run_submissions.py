@@ -32,7 +32,10 @@ class SubmissionPage:
 def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> Disclosed | None:
     """The first submission of a run whose id begins with `start`, as the caller may see it."""
     with context.database.read() as session:
-        found = submissions.list_submissions(session, run.id, after=start, limit=1)
+        outcomes = caller.reads_outcomes(run)
+        found = submissions.list_submissions(
+            session, run.id, after=start, limit=1, outcomes=outcomes
+        )
     if not found or not found[0][0].id.startswith(start):
         return None
     return disclose.show_all(context, caller, run, found)[0]
@@ -41,7 +44,7 @@ def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> 
 def record_from(context: Context, run_id: str, start: str) -> SubmissionRecord | None:
     """The first submission of a run whose id begins with `start`, for its file: nothing is told."""
     with context.database.read() as session:
-        found = submissions.list_submissions(session, run_id, after=start, limit=1)
+        found = submissions.list_submissions(session, run_id, after=start, limit=1, outcomes=False)
     return found[0][0] if found and found[0][0].id.startswith(start) else None
 
 
@@ -55,7 +58,7 @@ def newest_and_best(
     """
     now, step = datetime.now(UTC), context.settings.outcome_step_seconds
     with context.database.read() as session:
-        newest = submissions.latest_submissions(session, run.id, limit=1)
+        newest = submissions.latest_submissions(session, run.id, limit=1, outcomes=False)
         if not newest:
             return None
         received_at = newest[0][0].received_at

@@ -12,7 +12,7 @@ from app.domain.states import SETTLED, SubmissionState
 from app.storage.database import notify
 from app.storage.database.models import Grade, Submission
 from app.storage.database.records import GradeRecord, SettledRecord, SubmissionRecord
-from app.storage.database.rows import one, record, values
+from app.storage.database.rows import record, values
 
 PREFIX = "sub"  # of ids
 TABLE = Submission.__table__
@@ -24,12 +24,16 @@ WITH_GRADE = select(TABLE, GRADE).join(
     and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
     isouter=True,
 )
+# Without what grading found: reading it takes longer for a file with many mistakes, and whoever
+# may not know the outcome could tell by the time.
+BARE = select(*(column for column in TABLE.c if column.name not in {"problem", "warnings"}))
 OF_RUN = TABLE.c.run_id == bindparam("run_id")
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
-BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
+BARE_BY_ID = BARE.where(TABLE.c.id == bindparam("id"))
+BY_KEY = BARE.where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
 REQUEUE = (
     update(TABLE)
     .where(TABLE.c.state == SubmissionState.GRADING)
@@ -52,37 +56,54 @@ def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None
 
 
 def get_submission(
-    session: Session, submission_id: str
+    session: Session, submission_id: str, *, outcomes: bool = True
 ) -> tuple[SubmissionRecord, GradeRecord | None] | None:
-    """A submission and its grade under its own version."""
-    row = session.execute(BY_ID, {"id": submission_id}).one_or_none()
-    return None if row is None else _with_grade(row)
+    """A submission and its grade under its own version.
+
+    Without `outcomes` it has neither grade, problem nor warnings, here and in the lists.
+    """
+    query = BY_ID if outcomes else BARE_BY_ID
+    row = session.execute(query, {"id": submission_id}).one_or_none()
+    return None if row is None else _found(row, outcomes)
 
 
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
-    """The run's submission that was sent with this Idempotency-Key."""
+    """The run's submission that was sent with this Idempotency-Key, without its outcome."""
     row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
-    return one(SubmissionRecord, row)
+    return None if row is None else _found(row, outcomes=False)[0]
 
 
 def list_submissions(
-    session: Session, run_id: str, *, after: str | None = None, limit: int
+    session: Session,
+    run_id: str,
+    *,
+    after: str | None = None,
+    limit: int,
+    outcomes: bool = True,
 ) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
     """A run's submissions with their grades, oldest first, at most `limit` after the id `after`."""
-    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
+    query = (WITH_GRADE if outcomes else BARE).where(TABLE.c.run_id == run_id)
+    query = query.order_by(TABLE.c.id).limit(limit)
     if after is not None:
         query = query.where(TABLE.c.id > after)
-    return [_with_grade(row) for row in session.execute(query)]
+    return [_found(row, outcomes) for row in session.execute(query)]
 
 
 def latest_submissions(
-    session: Session, run_id: str, *, before: str | None = None, offset: int = 0, limit: int
+    session: Session,
+    run_id: str,
+    *,
+    before: str | None = None,
+    offset: int = 0,
+    limit: int,
+    outcomes: bool = True,
 ) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
     """A run's submissions with their grades, newest first, those before the id `before`."""
-    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id.desc())
+    query = (WITH_GRADE if outcomes else BARE).where(TABLE.c.run_id == run_id)
+    query = query.order_by(TABLE.c.id.desc())
     if before is not None:
         query = query.where(TABLE.c.id < before)
-    return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
+    return [_found(row, outcomes) for row in session.execute(query.offset(offset).limit(limit))]
 
 
 def best_first(
@@ -173,6 +194,10 @@ def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
     """The ids among `ids` whose submissions are settled."""
     query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
     return list(session.execute(query).scalars())
+
+
+def _found(row: Row[Any], outcomes: bool) -> tuple[SubmissionRecord, GradeRecord | None]:
+    return _with_grade(row) if outcomes else (SubmissionRecord(**row._asdict()), None)
 
 
 def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
