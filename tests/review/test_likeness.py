@@ -40,6 +40,14 @@ def test_sure_probabilities_of_two_models_are_not_near() -> None:
     assert share(mixed, other) < 0.1
 
 
+def test_numbers_that_may_be_negative_are_no_probabilities() -> None:
+    model = np.append(CHANCE.uniform(0.9, 0.999, 60), [-0.9, -0.8, -0.7, -0.6])
+    copy = model * (1.0 + CHANCE.uniform(-5e-4, 5e-4, 64))
+
+    assert model.max() <= 1.0
+    assert share(model, copy) == 1.0  # though far from near in their distances from 1
+
+
 def test_files_of_few_values_are_not_compared_number_by_number() -> None:
     assert cells_of(with_cells(CHANCE.integers(0, 9, 64).astype(float))) is None
     assert cells_of(Sketch(9, bytes(256), b"")) is None
