@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from app.grading.graded import Sketch
-from app.review.likeness import NEAR_SHARE, cells_of, few, is_constant, near_shares, probes
+from app.review.likeness import (
+    NEAR_SHARE,
+    cells_of,
+    changed_rows,
+    few,
+    is_constant,
+    near_shares,
+    probes,
+)
 
 CHANCE = np.random.default_rng(5)
 
@@ -71,3 +79,12 @@ def test_probing_row_by_row_is_counted_and_other_attempts_are_not() -> None:
     assert probes([sketch_of_rows(rows) for rows in attempts]) == 0
     assert probes([sketch_of_rows(base)] * 5) == 0  # the same file again learns nothing
     assert few(64) == 2
+
+
+def test_files_of_different_lengths_differ_in_all_rows() -> None:
+    rows = CHANCE.integers(0, 2**32, 64)
+
+    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows)) == 0
+    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows[:60])) == 64
+    longer = Sketch(1000, sketch_of_rows(rows).blocks, b"")  # 64 blocks of several rows
+    assert changed_rows(longer, Sketch(999, longer.blocks, b"")) == 1000
