@@ -114,6 +114,18 @@ def test_a_proof_that_shows_nothing_is_refused_in_words(change: dict[str, Any]) 
     assert "\x1b" not in refused.value.detail
 
 
+def test_a_good_proof_of_another_entry_shows_nothing_of_a_receipt() -> None:
+    other = statement(
+        Facts(ReceiptKind.FREEZE, (("suite", "ab" * 32),), {**FACTS, "plan": {"seeds": [1]}}),
+        receipt_id="rcp_1", signer=NAME, version="podium 1", at=AT, nonce="00", supersedes=None,
+    )  # fmt: skip
+
+    with pytest.raises(BadProof, match="The entry 2 of the log is not of this receipt"):
+        check_inclusion(WITH.inclusion(2, 8), RECEIPT, TRUST)  # entered at the same time
+    with pytest.raises(BadProof, match="The entry 3 of the log is not of this receipt"):
+        check_inclusion(WITH.inclusion(3, 8), other, TRUST)
+
+
 def test_a_log_of_one_entry_and_of_none() -> None:
     one = Log([OWN])
     assert check_inclusion(one.inclusion(0, 1), RECEIPT, TRUST).size == 1

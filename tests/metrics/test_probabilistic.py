@@ -169,3 +169,9 @@ def test_f1_of_denormal_probabilities_is_a_number():
 
     assert probabilistic_f1_score(y_true, y_pred) == pytest.approx(0.0, abs=1e-300)
     assert probabilistic_f1_score(y_true, np.zeros(4)) == 0.0
+
+
+@pytest.mark.parametrize("predicted", [[0.0, 0.0], [0.5, 0.25]])
+def test_f1_is_undefined_where_the_answers_have_no_one(predicted):
+    with pytest.raises(ValueError, match="undefined"):
+        probabilistic_f1_score(np.zeros(2), np.array(predicted))

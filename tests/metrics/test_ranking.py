@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.metrics.arrays import Lists
-from app.metrics.ranking import mean_average_precision_at_k_score
+from app.metrics.ranking import mean_average_precision_at_k_score, places_of_items
 from tests.metrics.samples import random_lists
 
 
@@ -75,3 +75,20 @@ def test_an_item_is_relevant_only_in_its_own_row():
 def test_answers_without_any_relevant_item_are_refused():
     with pytest.raises(ValueError, match="no row of the answers has a relevant item"):
         mean_average_precision_at_k_score(as_lists([[], []]), as_lists([[1], [2]]), k=5)
+
+
+@pytest.mark.parametrize(
+    ("true", "submitted", "places"),
+    [
+        ([[4, 2], [3]], [[2, 4], [3]], [1, 0, 0]),
+        ([[1, 2], [2, 1]], [[2, 1], [2, 1]], [1, 0, 0, 1]),  # items that stand in several rows
+        ([[0, 1]], [[0, 7]], None),  # an item of no row, in the place of one that is missing
+        ([[1], [2]], [[2], [1]], None),
+        ([[1, 2]], [[1, 1]], None),
+        ([[1, 2], [3]], [[1], [2, 3]], None),
+    ],
+)
+def test_a_row_orders_its_own_items_each_once(true, submitted, places):
+    found = places_of_items(as_lists(true), as_lists(submitted))
+
+    assert (None if found is None else found.tolist()) == places

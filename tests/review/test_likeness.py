@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from app.grading.graded import Sketch
-from app.review.likeness import NEAR_SHARE, cells_of, few, is_constant, near_shares, probes
+from app.review.likeness import (
+    NEAR_SHARE,
+    cells_of,
+    changed_rows,
+    few,
+    is_constant,
+    near_shares,
+    probes,
+)
 
 CHANCE = np.random.default_rng(5)
 
@@ -40,6 +48,14 @@ def test_sure_probabilities_of_two_models_are_not_near() -> None:
     assert share(mixed, other) < 0.1
 
 
+def test_numbers_that_may_be_negative_are_no_probabilities() -> None:
+    model = np.append(CHANCE.uniform(0.9, 0.999, 60), [-0.9, -0.8, -0.7, -0.6])
+    copy = model * (1.0 + CHANCE.uniform(-5e-4, 5e-4, 64))
+
+    assert model.max() <= 1.0
+    assert share(model, copy) == 1.0  # though far from near in their distances from 1
+
+
 def test_files_of_few_values_are_not_compared_number_by_number() -> None:
     assert cells_of(with_cells(CHANCE.integers(0, 9, 64).astype(float))) is None
     assert cells_of(Sketch(9, bytes(256), b"")) is None
@@ -63,3 +79,12 @@ def test_probing_row_by_row_is_counted_and_other_attempts_are_not() -> None:
     assert probes([sketch_of_rows(rows) for rows in attempts]) == 0
     assert probes([sketch_of_rows(base)] * 5) == 0  # the same file again learns nothing
     assert few(64) == 2
+
+
+def test_files_of_different_lengths_differ_in_all_rows() -> None:
+    rows = CHANCE.integers(0, 2**32, 64)
+
+    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows)) == 0
+    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows[:60])) == 64
+    longer = Sketch(1000, sketch_of_rows(rows).blocks, b"")  # 64 blocks of several rows
+    assert changed_rows(longer, Sketch(999, longer.blocks, b"")) == 1000

@@ -89,3 +89,15 @@ def test_other_competitions_are_refused_and_nothing_is_nothing() -> None:
 def test_one_competition_discriminates_nothing() -> None:
     attempts = random_attempts(1, 3, random.Random(0))
     assert item_table([make_grid(attempts, ["c000"])] * 3).items[0].discrimination is None
+
+
+def test_a_correlation_of_one_or_minus_one_has_no_interval() -> None:
+    def grids(*won: tuple[str | None, str | None]) -> list[Grid]:
+        results = [[attempt("a", 0, x), attempt("b", 0, y)] for x, y in won]
+        return [make_grid(found, ["a", "b"]) for found in results]
+
+    both, neither, one, other = ("gold",) * 2, (None,) * 2, ("gold", None), (None, "gold")
+    for won, sign in (([both, both, neither, neither], 1), ([one, one, other, other], -1)):
+        for item in item_table(grids(*won)).items:
+            assert item.discrimination == pytest.approx(sign)
+            assert item.discrimination95 is None

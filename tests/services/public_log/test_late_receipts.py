@@ -21,7 +21,7 @@ from app.storage.queries.trust import receipts
 from tests.services.public_log.test_issue import closed_run
 from tests.services.regrades.test_apply import regraded
 from tests.services.submissions.test_run_events import TOML
-from tests.storage.make import add_run, add_version
+from tests.storage.make import NOON, add_run, add_version
 
 
 def test_a_run_that_cannot_be_read_keeps_no_other_from_its_receipt(context: Context) -> None:
@@ -64,6 +64,18 @@ def test_a_regrade_that_was_applied_days_ago_without_a_server_has_its_receipts(
         last = receipts.last_of_run(session, run.id)
     assert last is not None
     assert (last.supersedes, read_statement(last.data)["predicate"]["score"]) == (first.id, "0.75")
+    assert issue_late(context, looks_at_all=True) == 0
+
+
+def test_a_run_whose_grade_came_days_ago_without_a_server_has_its_receipt(
+    context: Context,
+) -> None:
+    run = closed_run(context, closed_at=NOON - timedelta(hours=1))  # the grade came at noon
+
+    assert issue_late(context) == 0
+    assert issue_late(context, looks_at_all=True) == 1
+    with context.database.read() as session:
+        assert receipts.last_of_run(session, run.id) is not None
     assert issue_late(context, looks_at_all=True) == 0
 
 

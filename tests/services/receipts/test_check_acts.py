@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.states import ArchivalKind, ReviewDecision
+from app.errors import Conflict, NotFound
 from app.services.experiments.archiving import archive, restore
 from app.services.receipts import keys
 from app.services.receipts.check_acts import check_acts, check_keys
@@ -64,6 +65,7 @@ def test_an_archiving_that_was_removed_is_named(context: Context, here: World) -
     [
         ({"public_key": "00" * 32}, "its public key was changed"),
         ({"valid_before": None}, "it was retired, and its row does not say so"),
+        ({"revoked_at": None}, "it was revoked, and its row does not say so"),
         ({"reason": "another"}, "it was revoked, and its row does not say so"),
     ],
 )
@@ -93,3 +95,20 @@ def test_a_key_that_the_log_does_not_know_is_named(context: Context) -> None:
         assert list(check_keys(session, {key.id: key})) == [
             ("signing key sig_1", "the log has no entry that it was made: the row was added"),
         ]  # fmt: skip
+
+
+def test_a_key_is_revoked_once_and_the_next_one_signs(context: Context) -> None:
+    first = keys.rotate(context)
+    second = keys.rotate(context)
+    assert first.id != second.id
+
+    revoked = keys.revoke(context, second.id, "stolen")
+
+    assert (revoked.id, revoked.reason) == (second.id, "stolen")
+    assert revoked.revoked_at is not None
+    assert revoked.valid_before is not None
+    with pytest.raises(Conflict, match="was revoked at"):
+        keys.revoke(context, second.id, "stolen")
+    with pytest.raises(NotFound):
+        keys.revoke(context, "key_none", "stolen")
+    assert keys.rotate(context).id != second.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +120,22 @@ def test_what_is_not_as_planned_is_listed(context: Context, planned: str) -> Non
     assert departures(context, planned) == [
         "competition", "limits", "model_amended", "policy", "seed",
     ]  # fmt: skip
+
+
+def test_a_suite_with_other_competitions_than_were_planned_is_listed(
+    context: Context, planned: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "suites.toml"
+    context.catalogue._suites_file = file
+    file.write_text('[suites.small]\ntitle = "S"\ncompetitions = ["bikes"]\n')
+    freeze(context, planned, replace(PLAN, suite="small", competitions=(), seeds=(1,)))
+    run(context, planned, "bikes", 1)
+    assert departures(context, planned) == []
+
+    file.write_text('[suites.small]\ntitle = "S"\ncompetitions = ["bikes", "leaves"]\n')
+    assert departures(context, planned) == ["suite_changed"]
+    file.write_text("")  # the suite was removed
+    assert departures(context, planned) == ["suite_changed"]
 
 
 def archive_it(context: Context, kind: ArchivalKind, name: str) -> None:

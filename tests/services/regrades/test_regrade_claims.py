@@ -124,6 +124,22 @@ def test_an_outcome_leaves_the_first_grade_unchanged(
     assert stored(context, one.id).state is RegradeState.READY
 
 
+def test_an_outcome_is_of_one_regrade_and_one_submission(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent, another = graded(here), graded(here)
+    one, two = started(context), started(context, version_id=here.version.id)
+    (claimed,) = [each for each in claim(claims) if (each.regrade_id, each.id) == (one.id, sent.id)]
+
+    assert claims.write(claimed, new_grade(0.75), "m").result() is SubmissionState.GRADED
+
+    found = outcome(context, one.id, sent.id)
+    assert found is not None
+    assert found.score == 0.75
+    assert outcome(context, one.id, another.id) is None
+    assert outcome(context, two.id, sent.id) is None
+
+
 def test_a_fault_is_tried_again_and_then_written(
     context: Context, here: World, claims: RegradeClaims
 ) -> None:

@@ -27,8 +27,9 @@ def bikes(context: Context) -> VersionRecord:
     return readable_version(context, "bikes", TOML + BASELINE)
 
 
-def attempts(context: Context, *, archived: bool = False) -> list[CompetitionResult]:
-    _, found = at_competition(context, "bikes", "mid-rank", archived=archived)
+def attempts(context: Context, **archived: bool) -> list[CompetitionResult]:
+    """The attempts; without `archived`, as pages ask for them."""
+    _, found = at_competition(context, "bikes", "mid-rank", **archived)
     return found
 
 

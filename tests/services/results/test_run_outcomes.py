@@ -7,12 +7,21 @@ from typing import Any
 import pytest
 
 from app.domain.feedback import Feedback
-from app.domain.states import ReportedScoreKind, RunState, SubmissionState
-from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
-from app.services.results.run_outcomes import final_score
+from app.domain.states import Failure, ReportedScoreKind, RunState, SubmissionState
+from app.services.results.inputs.attempts import (
+    EXCLUDED,
+    ONLY_REPORTED,
+    OPEN,
+    ExperimentResults,
+    add_run,
+    attempt_of_run,
+)
+from app.services.results.run_outcomes import final_score, outcomes_of
+from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.regrades.counted_runs import RunResult
+from tests.services.results.make import add_imports, import_medals
 from tests.storage.make import NOON
 
 GRADED = {
@@ -87,6 +96,14 @@ def test_why_a_run_has_no_attempt(over: dict[str, Any], reason: str) -> None:
     assert why == ("" if reason == ONLY_REPORTED else reason)
 
 
+def test_runs_that_failed_are_counted_by_the_kind_of_failure() -> None:
+    own = ExperimentResults()
+    for failure in (None, *Failure, Failure.CRASH):
+        add_run(own, run(failure=failure))
+
+    assert own.failures == {**dict.fromkeys(set(Failure) - {Failure.NONE}, 1), Failure.CRASH: 2}
+
+
 def test_an_open_run_with_a_graded_file_has_an_attempt() -> None:
     assert isinstance(attempt_of_run(run(**GRADED, state=RunState.OPEN)), Attempt)
 
@@ -112,3 +129,18 @@ def test_nothing_is_reported_for_a_run_whose_file_is_being_graded() -> None:
 
     assert final_score(waiting, reported(0.9)) == (None, None, "being graded")
     assert final_score(run(excluded=True, reported=1), reported(0.9)) == (None, None, EXCLUDED)
+
+
+def test_the_score_of_an_imported_result_that_is_not_valid_is_none(context: Context) -> None:
+    import_medals(context, "e", {"bikes": ["gold"]})
+    add_imports(context, "e", {"bikes": {1: None}}, valid=False)
+
+    valid, invalid = outcomes_of(context, "e", None)
+
+    assert (valid.kind, valid.score, valid.best_score, valid.scores) == ("imported", 0.5, 0.5, 1)
+    assert (invalid.kind, invalid.score, invalid.best_score, invalid.scores) == (
+        None,
+        None,
+        None,
+        0,
+    )

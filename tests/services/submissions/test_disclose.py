@@ -19,6 +19,7 @@ from app.services.submissions.disclose import (
     Disclosed,
     _visible,
     find,
+    latest,
     show_all,
     show_found,
 )
@@ -158,3 +159,22 @@ def test_a_number_is_entered_once_though_several_waited_for_it(
 
     assert {one.grade["score"] for one in shown if one.grade} == {0.25}
     assert in_ledger(context, run) == [("public_score", made.id), ("private_score", made.id)]
+
+
+def test_a_page_of_the_latest_says_whether_more_follow(context: Context, run: RunRecord) -> None:
+    researcher = Caller(Role.RESEARCHER, "key_1")
+    sent = [make_submission(run, received_at=NOON + timedelta(hours=at)) for at in range(3)]
+    context.database.write(lambda session: submissions.add_submissions(session, sent))
+    with context.database.read() as session:
+        newest = [
+            one.id for one, _ in reversed(submissions.list_submissions(session, run.id, limit=9))
+        ]
+
+    def page(limit: int, **where) -> tuple[list[str], bool]:
+        found, more = latest(context, researcher, run, limit=limit, **where)
+        return [one.submission.id for one in found], more
+
+    assert page(2) == (newest[:2], True)
+    assert page(3) == (newest, False)
+    assert page(2, offset=1) == (newest[1:], False)
+    assert page(1, before=newest[0]) == (newest[1:2], True)

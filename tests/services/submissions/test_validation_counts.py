@@ -44,6 +44,17 @@ def test_the_count_goes_on_from_the_one_before(
         assert not has_validations(context, here.run.id, "validation", number + 1)
 
 
+def test_without_a_count_all_are_counted(context: Context, here: World) -> None:
+    check(context, here, 2)
+
+    with context.database.read() as session:
+        for most, expected in ((2, True), (3, False)):
+            found = validation_counts.has_validations(
+                context, session, here.run.id, "validation", most
+            )
+            assert found is expected
+
+
 def test_what_was_counted_is_not_read_again(
     context: Context, here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

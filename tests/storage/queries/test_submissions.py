@@ -95,6 +95,27 @@ def test_a_runs_submissions_are_listed_oldest_first_with_their_grades(world):
     assert rest == [(made[2], None)]
 
 
+@pytest.mark.parametrize("higher_is_better", [True, False])
+@pytest.mark.parametrize("score", ["score", "public_score"])
+def test_graded_submissions_come_best_first_and_the_older_of_equal_ones(
+    world, score, higher_is_better
+):
+    made = [world.submit() for _ in range(5)]
+    for one, value in zip(made, (0.5, 0.9, 0.5, 0.1, None), strict=True):
+        # the other kind of score, which is always there, must not decide
+        fields = {"score": 0.3, "public_score": None} | {score: value}
+        if fields["score"] is not None:
+            world.database.write(lambda s, of=one, f=fields: add_grade(s, make_grade(of, **f)))
+
+    with world.database.read() as session:
+        found = submissions.best_first(
+            session, world.run.id, score, higher_is_better=higher_is_better
+        )
+        places = [made.index(one) for one, _ in found]
+
+    assert places == ([1, 0, 2, 3] if higher_is_better else [3, 0, 2, 1])
+
+
 @pytest.mark.parametrize(
     ("state", "expected"),
     [("queued", 1), ("grading", 1), ("graded", 1), ("rejected", 0), ("failed", 0)],

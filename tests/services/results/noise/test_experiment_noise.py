@@ -62,6 +62,7 @@ def test_a_medal_is_within_the_noise_from_one_standard_error_on(
         assert noise(context) == {} or seed > 0
         keep(context, sent[seed], none=none, gold=gold)
     closed_run(context, bikes, 9, {"medal": "gold"})
+    closed_run(context, bikes, 10)  # without a score there is no noise to be measured
 
     found = noise(context)
     assert found["any_medal"] == RateNoise("any_medal", 4, 1, 2, 1, 1)

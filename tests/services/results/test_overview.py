@@ -1,0 +1,58 @@
+"""The list of experiments: what each came to, and its order by a number that is computed."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.services.results.overview import page
+from app.services.runtime.context import Context
+from tests.services.results.make import add_imports, closed_run, import_medals
+from tests.storage.make import World, add_version
+
+
+@pytest.fixture
+def three(context: Context) -> None:
+    """Experiments with every medal, with half of them, and without a result."""
+    import_medals(context, "all", {"bikes": ["gold", "gold"]})
+    import_medals(context, "half", {"bikes": ["gold", None]})
+    import_medals(context, "another half", {"bikes": [None, "silver"]})
+    import_medals(context, "nothing", {})
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("descending", "expected"),
+    [
+        (True, ["all", "another half", "half", "nothing"]),  # without the number: always last
+        (False, ["another half", "half", "all", "nothing"]),
+    ],
+)
+def test_a_computed_order_goes_by_the_number_then_the_name(
+    context: Context, descending: bool, expected: list[str]
+) -> None:
+    def names(limit: int, offset: int) -> list[str]:
+        found, total = page(
+            context, q="", sort="any_medal", descending=descending, limit=limit, offset=offset
+        )
+        assert total == 4
+        return [one.experiment.name for one in found]
+
+    assert names(9, 0) == expected
+    assert [name for offset in range(0, 4, 2) for name in names(2, offset)] == expected
+    assert names(3, 1) == expected[1:]
+
+
+def test_the_results_at_all_versions_of_a_competition_count(context: Context, here: World) -> None:
+    board = {"teams": 3, "gold": 0.1, "silver": 0.2, "bronze": 0.3, "median": 0.5}
+    newer = context.database.write(
+        lambda session: add_version(session, "bikes", number=2, leaderboard=board)
+    )
+    closed_run(context, here.version, 2, {"medal": "gold"})
+    closed_run(context, newer, 3, {"medal": None})
+    add_imports(context, "first", {"bikes": {4: None, 5: "bronze"}})
+
+    (found,) = page(context, q="first", sort="name", descending=False, limit=9, offset=0)[0]
+
+    assert (found.competitions, found.rated, found.counted) == (1, 1, 4)
+    assert found.rates is not None
+    assert (found.rates["any_medal"], found.rates["gold"]) == (50.0, 25.0)
