@@ -72,6 +72,7 @@ def test_pass_at_1_is_the_rate_and_pass_at_n_counts_any_success() -> None:
     assert last.mean == pytest.approx(100 * won.max(axis=0).mean())
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("competitions", "runs", "rate"),
     [(15, 3, 0.08), (22, 2, 0.44), (22, 5, 0.2), (38, 3, 0.97), (75, 3, 0.03)],

@@ -104,6 +104,7 @@ def test_the_gap_is_what_choosing_loses() -> None:
         chosen_by_public([good], (3,))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("competitions", "runs"), [(75, 3), (22, 3), (15, 5)])
 @pytest.mark.parametrize("zeros", [0.3, 0.7])
 def test_intervals_of_regrets_cover_the_truth(competitions: int, runs: int, zeros: float) -> None:
