@@ -165,8 +165,10 @@ class Competition(Section):
         )
 
 
-def parse_competition(slug: str, text: str) -> Competition:
+def parse_competition(slug: str, text: str, *, is_new: bool = False) -> Competition:
     """Read the text of a `competition.toml`.
+
+    Patterns are bounded in one that `is_new`: earlier versions stored some without that bound.
 
     Raises:
         BadCompetition: it is invalid; the error lists each problem with its key, a hundred at most.
@@ -190,7 +192,8 @@ def parse_competition(slug: str, text: str) -> Competition:
         raise BadCompetition(
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]
         )
-    _refuse_long_patterns(document)
+    if is_new:
+        _refuse_long_patterns(document)
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:

@@ -155,7 +155,7 @@ def _stage(
     toml = _text(staging, copies, TOML)
     if toml is None:
         raise BadCompetition([problem(TOML, "", "is missing: every competition folder has one")])
-    competition = parse_competition(slug, toml)
+    competition = parse_competition(slug, toml, is_new=True)
     _check_texts(competition)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)

@@ -3,10 +3,12 @@ import hashlib
 import os
 import shutil
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
+from app.domain.competition import parse_competition
 from app.domain.leaderboard import MedalLines
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition
@@ -189,6 +191,24 @@ def test_what_decides_nothing_does_not_change_the_content_hash(tiny, tmp_path, n
     (tiny / name).unlink()
 
     assert stage_folder(tiny, tmp_path / "s2", max_bytes=10**6).content_hash == before
+
+
+def test_patterns_that_would_compile_for_minutes_are_refused_first(tiny):
+    column = "x{} = {{ kind = 'text', pattern = '" + "[a-z]{{0,900}}" * 80 + "' }}\n"
+    write(tiny, {"competition.toml": TOML + "".join(map(column.format, range(1000)))})
+    started = time.process_time()
+
+    found = problems_of(tiny)
+
+    assert time.process_time() - started < 5
+    message = "its patterns have 960,000 characters; 2,000 together are allowed"
+    assert found == [("competition.toml", "submission.columns", message)]
+
+
+def test_long_patterns_that_were_imported_before_are_read():
+    long = TOML + "x = { kind = 'text', pattern = '" + "ab?" * 700 + "' }\n"
+
+    assert parse_competition("tiny", long).form.columns["x"].pattern == "ab?" * 700
 
 
 def test_without_answers_it_needs_data(tiny):
