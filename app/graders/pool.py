@@ -190,6 +190,7 @@ class GraderPool:
             slot.cancel()
         # Whoever ends a grader waits two minutes for a template that is stopped.
         impatience = threading.Timer(ENDING_SECONDS, self._template.give_up)
+        impatience.daemon = True
         with contextlib.suppress(RuntimeError):  # the system gives no more threads
             impatience.start()
         for slot in self._slots:

@@ -121,3 +121,16 @@ def test_a_run_is_closed_although_the_log_is_damaged(podium: Podium) -> None:
     assert "cannot issue the receipt of a run: is the public log damaged" in (
         podium.server.log.read_text()
     )
+
+
+def test_readyz_says_that_an_older_schema_is_to_be_upgraded(podium: Podium) -> None:
+    """A table that it lacks is no damage: what brings it is not a backup but a migration."""
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("UPDATE alembic_version SET version_num = '0006'")
+        opened.execute("DROP TABLE submission")
+
+    answer = podium.client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "the schema is older than this: run `podium db upgrade`"

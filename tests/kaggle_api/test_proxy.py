@@ -197,7 +197,9 @@ def test_no_request_is_hidden_in_the_trailers_of_a_body(run, tmp_path):
                     there.settimeout(20)
                     came = b""
                     while not came.endswith(b"0\r\n\r\n") and b"/wiki" not in came:
-                        came += there.recv(65536)
+                        received = there.recv(65536)
+                        assert received, came
+                        came += received
                     there.sendall(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
 
     assert came.endswith(b"\r\n\r\n1\r\nx\r\n0\r\n\r\n")

@@ -17,6 +17,7 @@ from app.errors import PodiumError
 from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
 from app.storage.database import revisions
+from app.storage.database.errors import is_full
 from app.storage.queries import submission_counts
 
 log = logging.getLogger("podium.storage")
@@ -31,9 +32,10 @@ DAMAGED = (
     "restore`) into a new PODIUM_DATA_DIR"
 )
 MISSES = (
-    "a query failed, as where a table or column is missing; the log says which. Restore a backup "
-    "(`podium restore`) into a new PODIUM_DATA_DIR"
+    "a query failed, as where a table or column is missing; the log says which. If one is, restore "
+    "a backup (`podium restore`) into a new PODIUM_DATA_DIR"
 )
+OLDER = "the schema is older than this: run `podium db upgrade`"
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
 CONNECTIONS_ROUNDED_TO = 64
@@ -100,6 +102,7 @@ def _rounded_up(count: int, to: int) -> int:
 
 
 def _database(context: Context) -> str:
+    state = ""
     try:
         context.database.ping()
         state = revisions.state(context.database)
@@ -107,14 +110,14 @@ def _database(context: Context) -> str:
             submission_counts.read_last_rows(session)
     except PodiumError as error:
         return str(error)
-    except DatabaseError:
-        if not context.database.is_damaged:
+    except DatabaseError as error:
+        if not context.database.is_damaged and state != "older":
             log.exception("the database cannot be read")
-            return MISSES
+            return "its disk is full" if is_full(error) else MISSES
     if context.database.is_damaged:
         return DAMAGED
     # Migrations only add: a newer schema has all that this version needs.
-    return "ok" if state != "older" else "the schema is older than this: run `podium db upgrade`"
+    return "ok" if state != "older" else OLDER
 
 
 def _workers(context: Context) -> str:

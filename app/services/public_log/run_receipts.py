@@ -74,7 +74,7 @@ def issue_at_close(context: Context, run_id: str) -> None:
     except DAMAGE:
         log.exception(
             "cannot issue the receipt of a run: is the public log damaged? `podium verify` says "
-            "more, and the receipt is tried again",
+            "more. It is tried again for a day; later, `podium receipts issue` issues it",
             extra={"run": run_id},
         )
 
