@@ -63,11 +63,7 @@ def create(context: Context, new: NewRun, *, tells_reason: bool = True) -> tuple
             raise NeedsData(
                 f"{new.competition} cannot be graded yet: an admin has to import its data."
             )
-        for kind, name in (
-            (ArchivalKind.EXPERIMENT, new.experiment),
-            (ArchivalKind.COMPETITION, new.competition),
-        ):
-            refuse_archived(session, kind, name, tells_reason=tells_reason)
+        _require_unarchived(session, new, tells_reason=tells_reason)
         known = runs.find_run(session, new.experiment, new.competition, new.seed)
         if known is not None:
             raise Conflict(
@@ -157,10 +153,15 @@ def _existing(context: Context, caller: Caller, new: NewRun) -> RunRecord | None
     with context.database.read() as session:
         found = runs.find_run(session, new.experiment, new.competition, new.seed)
         if found is not None:
-            for kind, name in (
-                (ArchivalKind.RUN, found.id),
-                (ArchivalKind.EXPERIMENT, new.experiment),
-                (ArchivalKind.COMPETITION, new.competition),
-            ):
-                refuse_archived(session, kind, name, tells_reason=caller.reads_results)
+            tells = caller.reads_results
+            refuse_archived(session, ArchivalKind.RUN, found.id, tells_reason=tells)
+            _require_unarchived(session, new, tells_reason=tells)
     return found
+
+
+def _require_unarchived(session: Session, new: NewRun, *, tells_reason: bool) -> None:
+    for kind, name in (
+        (ArchivalKind.EXPERIMENT, new.experiment),
+        (ArchivalKind.COMPETITION, new.competition),
+    ):
+        refuse_archived(session, kind, name, tells_reason=tells_reason)
