@@ -22,7 +22,6 @@ from app.services.runtime.context import Context
 from app.storage.database.database import Database
 from app.storage.queries.reviews import known_leaks, signals, sketches
 from tests.services.conftest import Meanwhile
-from tests.services.reviews.test_near_files import graded, sketch
 from tests.services.submissions.conftest import readable_version
 from tests.storage.make import (
     World,
@@ -31,6 +30,7 @@ from tests.storage.make import (
     make_grade,
     make_submission,
 )
+from tests.storage.sketches import graded, sketch
 
 EQUAL = sketch()
 NEAR = Sketch(1000, b"\1" * 256, sketch(1e-4).cells)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.storage.queries.reviews import sketches
-from tests.services.reviews.test_near_files import graded, sketch
 from tests.storage.make import World
+from tests.storage.sketches import graded, sketch
 
 
 def test_a_file_is_compared_with_the_last_ones_that_its_run_sent_before(world: World) -> None:
