@@ -4,7 +4,8 @@ The list names what Python, NumPy, pandas, pyarrow, SciPy and scikit-learn need 
 read files. System calls of later kernels are refused until they are listed here.
 
 The kernel has one bound of what is watched by epoll for all processes of a user. A job that reached
-it would end the server, whose event loop aborts when it can watch no more. So there is no epoll.
+it would end the server, whose event loop aborts when it can watch no more. So there is no epoll,
+nor eventfd, which is there for loops that wait by it.
 
 Sources: seccomp(2), the kernel's tables of system calls; for the choice, the default profile of
 Docker, without the calls that a computation does not need.
