@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from app.grading.graded import Sketch
 from app.review.likeness import (
@@ -81,10 +82,25 @@ def test_probing_row_by_row_is_counted_and_other_attempts_are_not() -> None:
     assert few(64) == 2
 
 
-def test_files_of_different_lengths_differ_in_all_rows() -> None:
-    rows = CHANCE.integers(0, 2**32, 64)
+def test_files_of_different_lengths_are_no_probes_of_one_another() -> None:
+    base = CHANCE.integers(0, 2**32, 64)
+    blocks = sketch_of_rows(base).blocks
+    changed = sketch_of_rows(np.append(base[:-1], 5)).blocks
 
-    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows)) == 0
-    assert changed_rows(sketch_of_rows(rows), sketch_of_rows(rows[:60])) == 64
-    longer = Sketch(1000, sketch_of_rows(rows).blocks, b"")  # 64 blocks of several rows
-    assert changed_rows(longer, Sketch(999, longer.blocks, b"")) == 1000
+    assert probes([Sketch(1000, blocks, b""), Sketch(999, changed, b"")]) == 0
+    assert probes([Sketch(1000, blocks, b""), Sketch(1000, changed, b"")]) == 1
+
+
+@pytest.mark.parametrize("rows", [20, 64, 65, 400, 1000, 100_000])
+def test_a_probe_changes_as_many_blocks_as_few_rows_do(rows: int) -> None:
+    """Two changed rows of a large file may lie in one block, but seldom all of eight do."""
+    base = CHANCE.integers(0, 2**32, 64)
+    found = []
+    for count in range(65):
+        changed = base.copy()
+        changed[:count] += 1
+        pair = [Sketch(rows, each.astype("<u4").tobytes(), b"") for each in (base, changed)]
+        found.append(probes(pair))
+
+    assert found == [0] + [changed_rows(n, 64, rows) <= few(rows) for n in range(1, 65)]
+    assert changed_rows(64, 64, rows) == max(64, rows)

@@ -25,8 +25,9 @@ from app.services.reviews.near_files import NearFiles, Turn
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import decisions, known_leaks, signals, sketches
+from app.storage.queries.reviews.equal_predictions import SimilarFile, with_same_predictions
 from app.storage.queries.reviews.signals import SignalRecord
-from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
+from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
 SUBMISSIONS_PER_TURN = 100  # submissions in a turn
 PASSED_OVER_SECONDS = 60.0  # before a version is tried again that cannot be read
@@ -143,7 +144,7 @@ class Reviewer:
 
     def _likeness(self, session: Session, one: GradedFile, turn: Turn) -> Iterator[Found]:
         """At most one signal: the first equal file graded, else the nearest one."""
-        same = sketches.with_same_predictions(session, one, SUBMISSIONS_PER_TURN)
+        same = with_same_predictions(session, one, SUBMISSIONS_PER_TURN)
         copies = [other for other in same if other.sha256 == one.sha256]
         if copies or same:
             kind = Signal.SAME_FILE if copies else Signal.SAME_PREDICTIONS

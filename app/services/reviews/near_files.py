@@ -75,10 +75,12 @@ class NearFiles:
         """
         version = self._read(session, one.version_id, turn)
         shares = near_shares(cells, version.cells)
+        found = np.flatnonzero(shares >= NEAR_SHARE)
+        found = found[np.argsort(-shares[found], kind="stable")]
         near = [
             NearFile(version.files[at], float(shares[at]))
-            for at in np.argsort(-shares, kind="stable").tolist()
-            if shares[at] >= NEAR_SHARE and version.files[at].experiment != one.experiment
+            for at in found.tolist()
+            if version.files[at].experiment != one.experiment
         ]
         later = [each.file.submission for each in near if each.file.number > one.number]
         before = sketches.reviewed_among(session, later[:MOST_LATER])

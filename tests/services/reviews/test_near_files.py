@@ -9,6 +9,7 @@ from app.review.likeness import cells_of
 from app.services.reviews import near_files
 from app.services.reviews.near_files import NearFiles, Turn
 from app.storage.queries.reviews import sketches
+from app.storage.queries.reviews.equal_predictions import with_same_predictions
 from app.storage.queries.reviews.sketches import GradedFile
 from tests.storage.make import (
     NOON,
@@ -35,7 +36,7 @@ def test_of_two_equal_files_the_one_graded_later_is_the_copy(world: World) -> No
     found = {}
     with world.database.read() as session:
         for one in waiting(world):
-            same = sketches.with_same_predictions(session, one, 10)
+            same = with_same_predictions(session, one, 10)
             found[one.submission] = [each.submission for each in same]
 
     assert early.id < late
@@ -90,7 +91,7 @@ def test_a_file_that_is_committed_late_is_compared_with_those_reviewed_before(
     def same(submission: str) -> list[str]:
         (one,) = (each for each in waiting(world) if each.submission == submission)
         with world.database.read() as session:
-            found = sketches.with_same_predictions(session, one, 10)
+            found = with_same_predictions(session, one, 10)
         return [each.submission for each in found]
 
     assert same(late) == []

@@ -24,7 +24,7 @@ class SubmissionSketch(Base):
     __tablename__ = "submission_sketch"
     __table_args__ = (
         UniqueConstraint("submission_id"),
-        Index(None, "version_id", "digest"),
+        Index(None, "version_id", "digest", "id"),
         Index(None, "version_id", "reviewed_at"),
         Index(None, "reviewed_at"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlalchemy import Integer, bindparam, func, or_, select, update
+from sqlalchemy import FromClause, Integer, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
@@ -67,28 +67,21 @@ REVIEWED = (
     .where(TABLE.c.submission_id == bindparam("one"))
     .values(reviewed_at=bindparam("moment"))
 )
-FILES = (
-    TABLE.join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
-)
-WHOSE = (TABLE.c.id, SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent)
-SAME = (
-    select(*WHOSE, SUBMISSION.c.sha256)
-    .select_from(FILES)
-    .where(
-        TABLE.c.version_id == bindparam("version"),
-        TABLE.c.digest == bindparam("digest"),
-        RUN.c.experiment != bindparam("experiment"),
-        # A file with a larger number was looked at before if its row was committed before.
-        or_(TABLE.c.id < bindparam("before"), TABLE.c.reviewed_at.is_not(None)),
+
+
+def of_submissions(sketches: FromClause) -> FromClause:
+    """Sketches with their submissions, runs and experiments."""
+    return (
+        sketches.join(SUBMISSION, SUBMISSION.c.id == sketches.c.submission_id)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
     )
-    .order_by(TABLE.c.id)
-    .limit(bindparam("most", type_=Integer))
-)
+
+
+OF_SUBMISSION = (SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent)
 CELLS = (
-    select(*WHOSE, TABLE.c.cells)
-    .select_from(FILES)
+    select(TABLE.c.id, *OF_SUBMISSION, TABLE.c.cells)
+    .select_from(of_submissions(TABLE))
     .where(
         TABLE.c.version_id == bindparam("version"),
         TABLE.c.id > bindparam("after"),
@@ -99,8 +92,8 @@ CELLS = (
 )
 # Those that were committed after files with larger numbers, and reviewed since a moment.
 LATE_CELLS = (
-    select(*WHOSE, TABLE.c.cells)
-    .select_from(FILES)
+    select(TABLE.c.id, *OF_SUBMISSION, TABLE.c.cells)
+    .select_from(of_submissions(TABLE))
     .where(
         TABLE.c.version_id == bindparam("version"),
         TABLE.c.id <= bindparam("until"),
@@ -142,17 +135,6 @@ class GradedFile(NamedTuple):
     def sketch(self) -> Sketch:
         """Its sketch."""
         return Sketch(self.rows, self.blocks, self.cells)
-
-
-class SimilarFile(NamedTuple):
-    """A submission of another experiment at the same version that was graded before."""
-
-    number: int
-    submission: str
-    run: str
-    experiment: str
-    agent: str
-    sha256: str
 
 
 class FileCells(NamedTuple):
@@ -219,15 +201,6 @@ def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
         TABLE.c.submission_id.in_(submissions), TABLE.c.reviewed_at.is_not(None)
     )
     return set(session.execute(query).scalars())
-
-
-def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
-    """Files of other experiments with the same digest that were graded before, in that order."""
-    given = {
-        "version": one.version_id, "digest": one.digest, "experiment": one.experiment,
-        "before": one.number, "most": limit,
-    }  # fmt: skip
-    return [SimilarFile._make(row) for row in session.execute(SAME, given)]
 
 
 def cells_after(session: Session, version_id: int, after: int, limit: int) -> list[FileCells]:

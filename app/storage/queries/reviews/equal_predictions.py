@@ -1,0 +1,63 @@
+"""Find files with the same predictions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Integer, bindparam, or_, select
+from sqlalchemy.orm import Session
+
+from app.storage.queries.reviews.sketches import (
+    OF_SUBMISSION,
+    RUN,
+    SUBMISSION,
+    TABLE,
+    GradedFile,
+    of_submissions,
+)
+
+# A run may send the same predictions without end. A copy is later than its original, so it is found
+# unless the experiment of the copy had sent the same so often before.
+MOST_SAME = 1_000  # files with equal predictions that are looked at, the first of a version
+FIRST_SAME = (
+    select(TABLE.c.id, TABLE.c.submission_id)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.digest == bindparam("digest"),
+        # A file with a larger number was looked at before if its row was committed before.
+        or_(TABLE.c.id < bindparam("before"), TABLE.c.reviewed_at.is_not(None)),
+    )
+    .order_by(TABLE.c.id)
+    .limit(MOST_SAME)
+    .subquery()
+)
+SAME = (
+    select(FIRST_SAME.c.id, *OF_SUBMISSION, SUBMISSION.c.sha256)
+    .select_from(of_submissions(FIRST_SAME))
+    .where(RUN.c.experiment != bindparam("experiment"))
+    .order_by(FIRST_SAME.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+
+
+class SimilarFile(NamedTuple):
+    """A submission of another experiment at the same version that was graded before."""
+
+    number: int
+    submission: str
+    run: str
+    experiment: str
+    agent: str
+    sha256: str
+
+
+def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
+    """Files of other experiments with the same digest that were graded before, in that order.
+
+    They are among the first thousand with it, those of the same experiment counted too.
+    """
+    given = {
+        "version": one.version_id, "digest": one.digest, "experiment": one.experiment,
+        "before": one.number, "most": limit,
+    }  # fmt: skip
+    return [SimilarFile._make(row) for row in session.execute(SAME, given)]
