@@ -11,8 +11,9 @@ runs the original itself, from a checkout, and falls back to ours, with a star a
 the original fails on the installed pandas.
 
 `peak` is the most that a real grader process takes in a grading, beyond what it took before its
-first; `allowed` is three times the file, and the decoded answers. All data is synthetic, made by a
-seeded generator in the competition's format.
+first; `allowed` is three times the file, and the decoded answers. Only root may watch a grader, so
+for another user both are missing. All data is synthetic, made by a seeded generator in the
+competition's format.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from statistics import geometric_mean
 from benchmarks.families import boxes, classes, lists, masks, numbers, probabilities, texts
 from benchmarks.families.family import Family
 from benchmarks.families.measure import Place, measure, ways, write_files
-from benchmarks.families.peak import peak_memory
+from benchmarks.families.peak import MEGABYTE, peak_memory
 from benchmarks.families.peer import peers_way
 
 FAMILIES = (
@@ -64,12 +65,14 @@ def main(*slugs: str) -> None:
             peak = peak_memory(place)
             reference, podium, why_ours = _ways(family, place, checkout)
             found = measure(family.slug, reference, podium)
+            megabytes = place.submission.stat().st_size / MEGABYTE
+        memory = f"{peak.taken:>8.1f}{peak.allowed:>8.1f}" if peak else f"{'-':>8}{'-':>8}"
         ratios.append(found.reference / found.podium)
         cpu_ratios.append(found.cpu_ratio)
         print(
-            f"{family.slug:<58}{family.rows:>10,} {family.size:<9}{peak.file:>7.2f}"
+            f"{family.slug:<58}{family.rows:>10,} {family.size:<9}{megabytes:>7.2f}"
             f"{1000 * found.reference:>11.2f}{1000 * found.podium:>10.2f}"
-            f"{ratios[-1]:>7.1f}x{cpu_ratios[-1]:>7.1f}x{peak.taken:>8.1f}{peak.allowed:>8.1f}"
+            f"{ratios[-1]:>7.1f}x{cpu_ratios[-1]:>7.1f}x{memory}"
             f"{why_ours}",
             flush=True,
         )
