@@ -6,11 +6,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from app.domain.result_choices import Excluded, Padding, Reviews
+from app.receipts.statements import ReceiptKind
 from app.reports.document.footnotes import footnotes, marks_of, shared_notes
 from app.reports.document.page import Marked
+from app.services.public_log.freezes import Freeze
 from app.services.results.inputs.scope import ResultFilter
 from app.statistics.attempts import make_grid
 from app.storage.queries.regrades.in_force import Basis, InForce
+from app.storage.queries.trust.receipts import ReceiptRecord
 from tests.reports.make import NOON, PLAIN
 from tests.statistics.make import attempt
 
@@ -112,6 +115,33 @@ def test_reviews_regrades_and_the_time_that_was_asked_for() -> None:
     ]
     ignored = replace(about, filters=ResultFilter(reviews=Reviews.IGNORE))
     assert "Reviews exclude 1 run, counted all the same (reviews=ignore)." in footnotes(ignored)
+
+
+def test_departures_from_a_plan_and_how_many_more_there_are() -> None:
+    receipt = ReceiptRecord(
+        id="rcp_1",
+        kind=ReceiptKind.FREEZE,
+        experiment="first",
+        run_id=None,
+        submission_id=None,
+        facts="",
+        statement="",
+        signature="",
+        envelope_signature="",
+        key_id="",
+        number=1,
+        supersedes=None,
+        created_at=NOON,
+    )
+    departures = tuple({"code": "c", "text": f"departure {number}"} for number in range(7))
+
+    assert footnotes(replace(PLAIN, freeze=Freeze(receipt, ())))[1:] == [
+        "Frozen before the first run (receipt rcp_1): nothing departs from it."
+    ]
+    assert footnotes(replace(PLAIN, freeze=Freeze(receipt, departures)))[1].endswith(
+        "(receipt rcp_1): departure 0; departure 1; departure 2; departure 3; departure 4 and 2 "
+        "more."
+    )
 
 
 def test_a_note_of_several_experiments_appears_once_with_their_names() -> None:

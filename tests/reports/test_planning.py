@@ -14,7 +14,8 @@ from tests.reports.make import PLAIN
 
 SIZES = [
     PlannedSize(10, 1, None, 45.678, 12.5),
-    PlannedSize(2, 3, None, None, None, these_too_few=True, like_these_too_few=True),
+    PlannedSize(2, 3, None, 88.0, None, these_too_few=True),
+    PlannedSize(2, 4, 90.0, None, None, like_these_too_few=True),
 ]
 
 
@@ -23,7 +24,8 @@ def test_what_cannot_be_detected_and_what_is_not_known_differ() -> None:
 
     assert page.tables[0].rows == [
         [10, 1, "not known", "45.68", "12.50"],
-        [2, 3, "more than 100", "more than 100", "not known"],
+        [2, 3, "more than 100", "88.00", "not known"],
+        [2, 4, "90.00", "more than 100", "not known"],
     ]
     assert page.notes == [
         "Differences in points, found by a t test at 5 % with a chance of 80 %.",

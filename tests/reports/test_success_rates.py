@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from app.domain.result_choices import Padding
 from app.reports.document.page import Marked
+from app.reports.document.tables import interval_cell
 from app.reports.success_rates import _rate, success_report
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.missing_results import ALL_LOST, NO_RUN, Missing
@@ -53,7 +54,10 @@ def test_lines_of_groups_end_with_all_and_mark_what_is_missing() -> None:
     assert table.header[:4] == ["group", "runs", "graded / reported / imported", "success (%)"]
     bikes, everything = table.rows
     assert bikes[:3] == ["bikes", "2", "1 / 1 / 0"]
-    assert bikes[3] == "50.0 ± 50.0"
+    rate = FOUND.groups["bikes"].success_rate
+    assert rate is not None
+    assert rate.runs95 is not None
+    assert bikes[3:5] == ["50.0 ± 50.0", interval_cell(rate.runs95)]
     assert bikes[6:] == ["100.0 ± 0.0", "+25 %", "1", "", "1.5", "2", "0.25"]
     notes = (
         "1 missing: such results count as failures (padding=fail)",
@@ -94,3 +98,13 @@ def test_footnotes_of_success_rates() -> None:
         "Missing results are left out: yaks (no run).",
         "Flag easy: bikes.",
     ]
+
+
+def test_rows_have_the_numbers_unrounded() -> None:
+    rows = {row["group"]: row for row in success_report(FOUND).rows}
+
+    bikes = rows["bikes"]
+    assert (bikes["success_rate"], bikes["ever_success_rate"]) == (50.0, 100.0)
+    assert (bikes["success_rate_sem"], bikes["average_seconds"]) == (50.0, 5400.0)
+    assert (bikes["lost"], bikes["graded"], bikes["reported"]) == (1, 1, 1)
+    assert (rows["all"]["missing_baseline"], rows["all"]["missing"]) == ("cats,dogs", 2)
