@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
@@ -83,6 +84,14 @@ ExpId = Annotated[
 ]
 
 
+class JsonLine(JSONResponse):
+    """JSON that ends its line, as Flask's does: agents read it in a terminal, before a prompt."""
+
+    def render(self, content: Any) -> bytes:
+        """The content as one line."""
+        return super().render(content) + b"\n"
+
+
 class Result(BaseModel):
     """The verdict on a file: as a sentence, and as MLEvolve reads it."""
 
@@ -99,6 +108,7 @@ class Health(BaseModel):
 @router.post(
     "/validate",
     response_model=Result,
+    response_class=JsonLine,
     responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 507),
     openapi_extra=FILE_BODY,
 )
@@ -126,7 +136,7 @@ async def check(request: Request, context: Ctx, caller: Anyone, exp_id: ExpId = 
     return {"result": _words(verdict), "is_valid": verdict.is_valid}
 
 
-@router.get("/health", response_model=Health, responses=responses())
+@router.get("/health", response_model=Health, response_class=JsonLine, responses=responses())
 async def health() -> Any:
     """Say that the service runs."""
     return {"status": "running"}

@@ -27,6 +27,7 @@ from app.pictures.style import (
     Data,
     base,
     percent,
+    without_range,
 )
 
 BANDED = "selected"  # the choice whose interval is drawn: bands of all four would hide the lines
@@ -98,11 +99,14 @@ def _medals_over_time(data: Data) -> Any:
     choices = list(dict.fromkeys(row["choice"] for row in data["rows"]))
     colors = alt.Color("choice:N", sort=choices, title="final submission",
                        scale=alt.Scale(domain=choices, range=SERIES))  # fmt: skip
-    x = alt.X("at:Q", title=data["axis"])
+    x = alt.X("at:Q", title=data["axis"], **without_range(data["rows"]))
     title = "attempts with a medal (%)"
+    # Of one moment, as over dollars where no run cost any, a line has no length and a band no area.
+    alone = len({row["at"] for row in data["rows"]}) == 1
+    points: Any = {"point": True} if alone else {}
     lines = (
         base(data["rows"])
-        .mark_line(interpolate="step-after", strokeWidth=2)
+        .mark_line(interpolate="step-after", strokeWidth=2, **points)
         .encode(
             x=x,
             y=alt.Y("any_medal:Q", title=title, scale=percent()),
@@ -113,11 +117,12 @@ def _medals_over_time(data: Data) -> Any:
     )  # fmt: skip
     color = SERIES[choices.index(BANDED)] if BANDED in choices else INK
     known = [row for row in data["rows"] if row["choice"] == BANDED and row.get("low") is not None]
+    banded = base(known)
     band = (
-        base(known)
-        .mark_area(interpolate="step-after", opacity=0.15, color=color)
-        .encode(x=x, y=alt.Y("low:Q", title=title, scale=percent()), y2="high:Q")
-    )
+        banded.mark_rule(strokeWidth=6, opacity=0.15, color=color)
+        if alone
+        else banded.mark_area(interpolate="step-after", opacity=0.15, color=color)
+    ).encode(x=x, y=alt.Y("low:Q", title=title, scale=percent()), y2="high:Q")
     return (band + lines if known else lines).properties(width=WIDTH, height=280)
 
 
@@ -148,7 +153,8 @@ def _comparison(data: Data) -> Any:
 def _cost(data: Data) -> Any:
     """Each experiment's rate of medals against the cost of a run."""
     points = base(data["rows"])
-    x = alt.X("cost:Q", title="dollars for a run (log)", scale=alt.Scale(type="log"))
+    x = alt.X("cost:Q", title="dollars for a run (log)", scale=alt.Scale(type="log"),
+              **without_range(data["rows"]))  # fmt: skip
     y = alt.Y("any_medal:Q", title="attempts with a medal (%)", scale=percent())
     return (
         points.transform_filter("datum.low !== null").mark_rule(color="#999999").encode(

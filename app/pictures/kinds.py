@@ -82,6 +82,7 @@ def leaderboard_picture(entry: CatalogueEntry, attempts: Sequence[CompetitionRes
         for one in placed
     ]
     teams = board.teams if board else None
+    known = "teams not known" if teams is None else counted(teams, "team")
     pairs = Counter(name for name, _ in {(one.experiment, one.seed) for one in placed})
     limits = score_range(drawn, lines, points)
     others = len({one.experiment for one in placed}) - len(names)
@@ -95,7 +96,7 @@ def leaderboard_picture(entry: CatalogueEntry, attempts: Sequence[CompetitionRes
     return Picture(
         "leaderboard",
         f"{entry.competition.title}: attempts on the human leaderboard",
-        f"{counted(teams or 0, 'team')}; {counted(len(placed), 'attempt')} with a place of "
+        f"{known}; {counted(len(placed), 'attempt')} with a place of "
         f"{len(attempts)}, {seeds_each(list(pairs.values()))}; version {entry.version.number}. "
         f"{direction.capitalize()} is better; scores have no interval here."
         f"{outside}{thinned}{grouped}",
@@ -183,8 +184,8 @@ def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
     return Picture(
         "cost",
         "Medals against cost",
-        f"{counted(len(rows), 'experiment')} with a reported cost and a rate, of {len(found)}; "
-        f"{seeds_each(seeds)}. "
+        f"{counted(len(rows), 'experiment')} with a reported cost above 0 and a rate, of "
+        f"{len(found)}; {seeds_each(seeds)}. "
         "Each over its own competitions; 95 % interval for these competitions, run again. "
         f"{missing(absent, Padding.AVAILABLE)}",
         {"rows": rows},

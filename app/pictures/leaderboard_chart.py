@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from app.pictures.score_range import beyond, drawable, names_apart, score_range
-from app.pictures.style import INK, SERIES, WIDTH, Data, base
+from app.pictures.style import INK, SERIES, WIDTH, Data, base, without_range
 
 HEIGHT = 300
 MARGIN = 0.06  # of the scores that are drawn, above and below them
@@ -24,7 +24,8 @@ def leaderboard_chart(data: Data) -> Any:
     domain = None if limits is None else _with_margin(*limits)
     scale = alt.Scale(zero=False) if domain is None else alt.Scale(
         domain=list(domain), nice=False, zero=False)  # fmt: skip
-    y = alt.Y("score:Q", title=data["metric"], scale=scale)
+    shown = [*data["board"], *medal_lines, *data["attempts"]]
+    y = alt.Y("score:Q", title=data["metric"], scale=scale, **without_range(shown))
     x = alt.X(
         "place:Q",
         title="place on the human leaderboard (log)",

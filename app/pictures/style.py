@@ -6,7 +6,7 @@ colour says, a letter, a shape, a dash or its place in a fixed order says too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -33,6 +33,17 @@ PADDING = {"left": 12, "top": 12, "bottom": 12, "right": 48}
 def percent() -> alt.Scale:
     """The axis of a rate."""
     return alt.Scale(domain=[0, 100])
+
+
+def without_range(shown: Collection[Any]) -> dict[str, Any]:
+    """The axis where nothing is drawn by it: its description would be `Infinity to NaN`.
+
+    >>> without_range([0.5])
+    {}
+    >>> without_range([])["axis"].to_dict()
+    {'aria': False}
+    """
+    return {} if shown else {"axis": alt.Axis(aria=False)}
 
 
 def base(rows: Iterable[Mapping[str, Any]]) -> alt.Chart:

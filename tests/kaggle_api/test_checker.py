@@ -40,6 +40,14 @@ def test_health_needs_no_key(podium):
     assert podium.client().get("/health").json() == {"status": "running"}
 
 
+def test_answers_end_their_line(podium, tiny, good):
+    checked = send(podium.run(tiny).client, good)
+
+    for answer in (checked, podium.client().get("/health")):
+        assert answer.text.splitlines(keepends=True)[0].endswith("}\n")
+        assert int(answer.headers["Content-Length"]) == len(answer.content)
+
+
 def call_validate(client, competition: str, data: bytes):  # type: ignore[no-untyped-def]
     """An answer as MLEvolve's client reads it: (passed, text)."""
     answer = client.post(

@@ -98,6 +98,24 @@ def test_an_svg_is_xml_with_its_words_and_without_scripts(kind: str, filled: boo
     names = {each.tag.removeprefix(space) for each in root.iter()}
     assert names <= {"svg", "title", "desc", "g", "path", "text", "tspan", "rect", "line", "defs",
                      "clipPath", "linearGradient", "stop"}  # fmt: skip
+    words = [each.get("aria-label", "") for each in root.iter()]
+    assert not [each for each in words if "NaN" in each or "Infinity" in each]
+
+
+def test_medals_at_one_moment_are_points_with_an_interval() -> None:
+    rows = [
+        {"choice": choice, "at": 0.0, "any_medal": 40.0, "low": 5.0, "high": 75.5}
+        for choice in ("selected", "oracle") for _ in range(24)
+    ]  # fmt: skip
+    values = {"axis": "dollars", "rows": rows}
+
+    root = ET.fromstring(
+        render("medals-over-time", "svg", picture("medals-over-time", values).data)
+    )
+
+    drawn = {each.get("aria-roledescription") for each in root.iter()}
+    assert {"point", "rule mark"} <= drawn
+    assert "area mark" not in drawn
 
 
 @pytest.mark.parametrize("odd", ["\x1b", "\x00", "\ufffe", "\uffff"])

@@ -36,3 +36,26 @@ def test_what_could_have_been_found(medals: list[str | None], said: str) -> None
 def test_one_competition_is_not_called_several() -> None:
     found = compare(grid(["gold"]), grid([None]))
     assert "One competition shows no spread" in comparison_sentence("a", "b", found, "any_medal")
+
+
+def test_who_is_ahead_by_how_much_and_that_it_is_more_than_chance() -> None:
+    good, bad = grid([*["gold"] * 7, None]), grid([None] * 8)
+    words = "by 87.5 points of any medal over 8 competitions"
+    more = "95 % interval: 57.9 to 100.0 points. The difference is more than chance."
+
+    ours = comparison_sentence("a", "b", compare(good, bad), "any_medal")
+    theirs = comparison_sentence("a", "b", compare(bad, good), "any_medal")
+
+    assert ours == f"a is ahead of b {words} (87.5 % for a, 0.0 % for b). {more}"
+    assert theirs == f"b is ahead of a {words} (0.0 % for a, 87.5 % for b). {more}"
+
+
+def test_equal_differences_have_no_interval() -> None:
+    good, bad = grid(["gold"] * 3), grid([None] * 3)
+
+    assert comparison_sentence("a", "b", compare(good, bad), "gold").endswith(
+        "The competitions show no spread, so no interval is known."
+    )
+    assert comparison_sentence("a", "b", compare(bad, bad), "gold").startswith(
+        "a and b have the same rate of gold, 0.0 %, over 3 competitions."
+    )

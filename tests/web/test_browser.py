@@ -106,6 +106,20 @@ def test_no_page_is_wider_than_a_phone(chromium: Browser, filled: Filled) -> Non
             check_width(page, address)
 
 
+def test_what_a_wide_table_is_about_is_read_on_a_phone_without_scrolling(
+    chromium: Browser, filled: Filled
+) -> None:
+    with reader(chromium, filled.server, viewport={"width": 360, "height": 740}) as page:
+        log_in_without_form(page, filled.admin)
+        for path in ("/", "/suites/tiny/items"):
+            page.goto(filled.server.url + path)
+            caption, table = (
+                page.evaluate(f"document.querySelector('{each}').getBoundingClientRect().right")
+                for each in ("caption", ".wide table")
+            )
+            assert caption <= 350 < table, path
+
+
 def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: PodiumServer) -> None:
     with reader(chromium, empty) as page:
         log_in_without_form(page, empty.key)
