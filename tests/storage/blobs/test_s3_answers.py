@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import DamagedFile, StoreAway
+from app.errors import BadSettings, DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.s3 import S3Blobs
 from app.storage.blobs.store import Blob
@@ -25,6 +25,7 @@ class Gate(http.server.ThreadingHTTPServer):
     """Answers every request alike."""
 
     status, body, e_tag = 200, PAGE, ""
+    status_of_puts = 0  # if another
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -32,7 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         gate = self.server
         assert isinstance(gate, Gate)
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.send_response(gate.status)
+        is_put = self.command == "PUT"
+        self.send_response(gate.status_of_puts if is_put and gate.status_of_puts else gate.status)
         self.send_header("Content-Length", str(len(gate.body)))
         self.send_header("Last-Modified", "Thu, 26 Nov 2026 12:00:00 GMT")
         if gate.e_tag:
@@ -105,3 +107,42 @@ def test_an_uploaded_file_is_lost_only_if_the_store_itself_says_so(
 
     with pytest.raises(failure):
         store.promote("a" * 32, Blob(hashlib.sha256(b"right").hexdigest(), 5))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "lines"),
+    [(403, "SignatureDoesNotMatch", ""), (403, "RequestTimeTooSkewed", "\n"),
+     (400, "ExpiredToken", "\n"), (400, "AuthorizationHeaderMalformed", "")],
+)  # fmt: skip
+def test_why_credentials_are_refused_is_told_by_the_code_alone(
+    gate: Gate, store: S3Blobs, caplog: pytest.LogCaptureFixture, status: int, code: str, lines: str
+) -> None:
+    """Strangers read this in /readyz. Amazon's code stood behind a line end, and was cut off."""
+    gate.status, gate.body = status, (
+        f'<?xml version="1.0" encoding="UTF-8"?>{lines}<Error><Code>{code}</Code>'
+        "<AWSAccessKeyId>AKIA1</AWSAccessKeyId><CanonicalRequest>PUT x</CanonicalRequest></Error>"
+    ).encode()  # fmt: skip
+
+    with pytest.raises(BadSettings) as refusal:
+        store.check()
+    with pytest.raises(StoreAway):
+        store.put(b"right")
+
+    assert "refuses these credentials" in refusal.value.detail
+    assert f"status code: {status} " in refusal.value.detail
+    logged = [record.why for record in caplog.records]  # type: ignore[attr-defined]
+    for said in (refusal.value.detail, *logged):
+        assert code in said
+        assert "AKIA1" not in said
+        assert "CanonicalRequest" not in said
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_store_that_asks_to_come_back_later_is_not_read_only(
+    gate: Gate, store: S3Blobs, status: int
+) -> None:
+    """An admin was told that Podium needs permission to write."""
+    gate.status_of_puts = status
+
+    with pytest.raises(StoreAway):
+        store.check()
