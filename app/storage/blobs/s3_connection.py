@@ -76,8 +76,7 @@ def require_usable(store: S3Store, name: str) -> None:
         obstore.put(store, PROBE, uuid.uuid4().bytes, use_multipart=False)
         obstore.get(store, PROBE).bytes()
     except (BaseError, FileNotFoundError) as error:
-        is_refused = isinstance(error, PermissionDeniedError | UnauthenticatedError)
-        if is_refused or _code(error) in REFUSED:
+        if _is_refused(error):
             raise BadSettings(
                 f"The store {name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
                 f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID, "
@@ -177,11 +176,19 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 
 def _away(name: str, error: Exception) -> StoreAway:
     log_outage(log, "the blob store is away", _reason(error), store=name)
+    if _is_refused(error):  # waiting does not help: whoever runs Podium, or a command, has to know
+        code = _code(error) or type(error).__name__
+        return StoreAway(f"The store of files, {name}, refuses Podium's credentials: {code}.")
     return StoreAway(_no_answer(name))
 
 
 def _no_answer(name: str) -> str:
     return f"The store of files, {name}, does not answer as it should."
+
+
+def _is_refused(error: Exception) -> bool:
+    is_denied = isinstance(error, PermissionDeniedError | UnauthenticatedError)
+    return is_denied or _code(error) in REFUSED
 
 
 def _reason(error: Exception) -> str:

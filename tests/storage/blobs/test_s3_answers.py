@@ -132,13 +132,14 @@ def test_why_credentials_are_refused_is_told_by_the_code_alone(
 
     with pytest.raises(BadSettings) as refusal:
         store.check()
-    with pytest.raises(StoreAway):
+    with pytest.raises(StoreAway) as away:
         store.put(b"right")
 
+    assert "refuses Podium's credentials" in away.value.detail
     assert "refuses these credentials" in refusal.value.detail
     assert f"status code: {status} " in refusal.value.detail
     logged = [record.why for record in caplog.records]  # type: ignore[attr-defined]
-    for said in (refusal.value.detail, *logged):
+    for said in (refusal.value.detail, away.value.detail, *logged):
         assert code in said
         assert "AKIA1" not in said
         assert "CanonicalRequest" not in said
