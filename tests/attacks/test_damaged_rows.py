@@ -100,6 +100,23 @@ def test_readyz_says_that_a_table_is_missing(podium: Podium) -> None:
     assert "no such table: submission" in podium.server.log.read_text()
 
 
+def test_metrics_say_that_a_table_is_missing(podium: Podium) -> None:
+    """They were 500, without the numbers of the process that somebody looks for just then."""
+    database = podium.server.data_dir / "podium.db"
+    with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute("DROP TABLE submission")
+
+    answers = [podium.admin.get("/metrics") for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert "podium_database_up 0.0" in answers[-1].text
+    assert "podium_submissions_queued NaN" in answers[-1].text
+    assert "process_resident_memory_bytes" in answers[-1].text
+    logged = podium.server.log.read_text()
+    assert logged.count("no such table: submission") == 1
+    assert "Traceback" not in logged
+
+
 def test_a_run_is_closed_although_the_log_is_damaged(podium: Podium) -> None:
     """It was closed too, but answered with 500, and so was each close after it."""
     folder = podium.competition()

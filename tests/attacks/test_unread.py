@@ -219,3 +219,24 @@ def test_a_thousand_unread_answers_take_little_memory(wide_server: PodiumServer,
         time.sleep(3)
     assert watch.grown < 300
     assert watch.failed == []
+
+
+def test_requests_that_come_faster_than_they_are_answered_wait_unread(
+    wide_server: PodiumServer,
+) -> None:
+    """Each answer let the server read more than the request had: it kept all that was sent."""
+    ask = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n" % (b"a" * 60_000)
+    left = {}
+    with Watch(wide_server) as watch, connections(wide_server, 100) as opened:
+        until = time.monotonic() + 6
+        for one in opened:
+            one.setblocking(False)
+        while time.monotonic() < until:
+            for one in opened:
+                with contextlib.suppress(BlockingIOError):
+                    rest = left.get(one) or ask
+                    left[one] = rest[one.send(rest) :]
+                with contextlib.suppress(BlockingIOError):
+                    one.recv(65536)
+    assert watch.grown < 100
+    assert watch.failed == []

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from datetime import UTC, datetime
 from math import nan
 from pathlib import Path
 
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError
+from app.logs import log_outage
 from app.prometheus_metrics import (
     CONSUMERS,
     DATABASE_UP,
@@ -24,6 +27,7 @@ from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.services.runtime.context import Context
 from app.storage.queries import submission_counts
 
+log = logging.getLogger("podium.storage")
 BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # sizes in bytes between the queues, ascending
 OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
@@ -33,14 +37,17 @@ def measure(context: Context) -> None:
 
     The gauges of the queue describe the database: every server shows the same values. Their query
     uses the index over states, so its cost depends on the open submissions only. While the
-    database is away their values are NaN.
+    database is away, or cannot be read, their values are NaN: the gauges of this process are told
+    all the same.
     """
     try:
         with context.database.read() as session:
             oldest = submission_counts.oldest_queued(session)
             counts = submission_counts.count_open(session, BOUNDS)
             alive = consumers(context, session)
-    except PodiumError:
+    except (PodiumError, DatabaseError) as error:
+        if isinstance(error, DatabaseError):  # an outage was logged where it was met
+            log_outage(log, "the database cannot be read", str(error.orig))
         DATABASE_UP.set(0)
         QUEUED.set(nan)
         OLDEST_QUEUED_SECONDS.set(nan)

@@ -17,7 +17,7 @@ from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.s3_connection import NO_FILE, Patience, connect, require_usable
-from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
+from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, not_copied, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
 from app.storage.blobs.verify import VerifiedFiles, undamaged
@@ -130,14 +130,18 @@ class S3Blobs:
 
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
-        key = str(path_of(blob.sha256))
+        key, is_copied = str(path_of(blob.sha256)), False
         with self._patience.translated_errors():
             try:
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
+                is_copied = True
             except FileNotFoundError as error:  # an earlier call copied it and removed it there
                 if NO_FILE not in str(error):  # a page of what is in front of the store
                     raise
-            if self._size(key) != blob.bytes:
+            size = self._size(key)
+            if is_copied and size is None:
+                raise not_copied(self.name)
+            if size != blob.bytes:
                 raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
             obstore.delete(self._store, f"{STAGED}/{name}")
 
@@ -189,13 +193,9 @@ class S3Blobs:
 
     def _put_parts(self, key: str, file: Path) -> None:
         obstore.put(
-            self._store,
-            key,
-            file,
-            use_multipart=True,
-            chunk_size=PART_BYTES,
-            max_concurrency=CONCURRENT_PARTS,
-        )
+            self._store, key, file,
+            use_multipart=True, chunk_size=PART_BYTES, max_concurrency=CONCURRENT_PARTS,
+        )  # fmt: skip
 
     def _fetch_removed(self, sha256: str, target: Path, error: Exception) -> int:
         """Fetch a blob that was garbage-collected just before a row referenced it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import threading
 import time
 import uuid
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("podium.storage")
 PROBE = "probe"
 NO_BUCKET, NO_FILE = "NoSuchBucket", "NoSuchKey"  # S3's own words in an answer with status 404
+# What the library says of an answer: its status, then its body.
+ANSWER = re.compile(r"(?P<status>status code: (?P<number>\d{3})[^:\n]*):")
+CODE = re.compile(r"<Code>(\w{1,64})</Code>")
+# Amazon's words, with status 400, for credentials that are over or of another region.
+REFUSED = frozenset({"ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"})
+TOO_MANY = frozenset({"429", "503"})  # statuses that ask to come back later
 SLOW_SECONDS = 2.0  # without an answer; then also between two callers that try
 # Wait for a slow server, but not for one that sends nothing: `timeout` bounds a request with all of
 # its bytes, and a large file needs hours on a slow line. Retry for a few seconds only: an agent's
@@ -68,13 +75,14 @@ def require_usable(store: S3Store, name: str) -> None:
             _require_bucket(store, name)
         obstore.put(store, PROBE, uuid.uuid4().bytes, use_multipart=False)
         obstore.get(store, PROBE).bytes()
-    except (PermissionDeniedError, UnauthenticatedError) as error:
-        raise BadSettings(
-            f"The store {name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
-            f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY, and has to read, write and delete below that prefix."
-        ) from None
     except (BaseError, FileNotFoundError) as error:
+        if _is_refused(error):
+            raise BadSettings(
+                f"The store {name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
+                f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID, "
+                "AWS_SECRET_ACCESS_KEY and AWS_REGION, and has to read, write and delete below "
+                "that prefix."
+            ) from None
         raise _read_only(store, name, error) or _away(name, error) from error
 
 
@@ -147,7 +155,13 @@ def _require_bucket(store: S3Store, name: str) -> None:
 
 
 def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | None:
-    """The error for a store that can be read but not written; None if it cannot be read."""
+    """The error for a store that can be read but not written.
+
+    None if it cannot be read, or asks to come back later.
+    """
+    answer = ANSWER.search(str(error))
+    if answer is not None and answer["number"] in TOO_MANY:
+        return None
     try:
         obstore.get(store, PROBE)
     except FileNotFoundError:
@@ -162,6 +176,9 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 
 def _away(name: str, error: Exception) -> StoreAway:
     log_outage(log, "the blob store is away", _reason(error), store=name)
+    if _is_refused(error):  # waiting does not help: whoever runs Podium, or a command, has to know
+        code = _code(error) or type(error).__name__
+        return StoreAway(f"The store of files, {name}, refuses Podium's credentials: {code}.")
     return StoreAway(_no_answer(name))
 
 
@@ -169,6 +186,25 @@ def _no_answer(name: str) -> str:
     return f"The store of files, {name}, does not answer as it should."
 
 
+def _is_refused(error: Exception) -> bool:
+    is_denied = isinstance(error, PermissionDeniedError | UnauthenticatedError)
+    return is_denied or _code(error) in REFUSED
+
+
 def _reason(error: Exception) -> str:
-    """The first line of the library's message; the others repeat it for programmers."""
-    return str(error).split("\n", 1)[0].strip().rstrip(".:")
+    """What the library says; of the store's answer its status and code alone.
+
+    The body has more, such as the id of the key and the request that was signed, and strangers
+    read the reason in `/readyz`. Lines after the first are for programmers.
+    """
+    said = str(error).split("\n", 1)[0]
+    if answer := ANSWER.search(said):
+        said = f"{said[: answer.end('status')]} {_code(error)}"
+    return said.strip().rstrip(".:")
+
+
+def _code(error: Exception) -> str:
+    """S3's own word for what is wrong; empty if the answer has none."""
+    said, _, _ = str(error).partition("\n\n")
+    found = CODE.search(said)
+    return found[1] if found else ""

@@ -16,6 +16,7 @@ from math import inf
 import obstore
 from obstore.store import S3Store
 
+from app.errors import StoreAway
 from app.storage.blobs.s3_connection import translated_errors
 from app.storage.blobs.store import DIGEST, path_of
 from app.storage.blobs.unreferenced import OldFile
@@ -29,6 +30,11 @@ Listed = tuple[str, int]  # a key, and the bytes of its object
 def removed_key(sha256: str) -> str:
     """The key under which a removed blob lies aside."""
     return f"{REMOVED}/{path_of(sha256)}"
+
+
+def not_copied(name: str) -> StoreAway:
+    """The error of a copy that the store, or what is in front of it, only said it made."""
+    return StoreAway(f"The store {name} does not copy what it says it does.")
 
 
 class S3OldFiles:
@@ -63,7 +69,7 @@ class S3OldFiles:
                 if self._written_at(key) >= before:
                     return False
                 if not file.is_staged:
-                    obstore.copy(self._store, key, removed_key(file.name))
+                    self._copy(key, removed_key(file.name))
             except FileNotFoundError:
                 return False
             obstore.delete(self._store, key)
@@ -80,9 +86,19 @@ class S3OldFiles:
             # Another server may settle at the same time, and have removed it.
             with translated_errors(self._name), contextlib.suppress(FileNotFoundError):
                 if current == digest and not self._exists(str(path_of(digest))):
-                    obstore.copy(self._store, key, str(path_of(digest)))
+                    self._copy(key, str(path_of(digest)))
                 if self._written_at(key) < before:
                     obstore.delete(self._store, key)
+
+    def _copy(self, source: str, target: str) -> None:
+        """Copy an object, and look for the copy before anything is deleted in its place.
+
+        Raises:
+            StoreAway: what is in front of the store said that it was copied.
+        """
+        obstore.copy(self._store, source, target)
+        if not self._exists(target):
+            raise not_copied(self._name)
 
     def _exists(self, key: str) -> bool:
         try:

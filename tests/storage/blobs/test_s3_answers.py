@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import http.server
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from app.errors import DamagedFile, StoreAway
+from app.errors import BadSettings, DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.s3 import S3Blobs
 from app.storage.blobs.store import Blob
+from app.storage.blobs.unreferenced import OldFile
 
 PAGE = b"<html>Down for maintenance</html>"
 NO_FILE = b"<Error><Code>NoSuchKey</Code></Error>"
@@ -25,6 +27,9 @@ class Gate(http.server.ThreadingHTTPServer):
     """Answers every request alike."""
 
     status, body, e_tag = 200, PAGE, ""
+    status_of_puts = 0  # if another
+    lacks = "nothing"  # a part of the paths of objects that are not there
+    deletions = 0
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -32,7 +37,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         gate = self.server
         assert isinstance(gate, Gate)
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.send_response(gate.status)
+        gate.deletions += self.command in ("DELETE", "POST")
+        status = gate.status_of_puts if self.command == "PUT" else 0
+        if self.command in ("GET", "HEAD") and gate.lacks in self.path:
+            status = 404
+        self.send_response(status or gate.status)
         self.send_header("Content-Length", str(len(gate.body)))
         self.send_header("Last-Modified", "Thu, 26 Nov 2026 12:00:00 GMT")
         if gate.e_tag:
@@ -40,7 +49,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(gate.body)
 
-    do_PUT = do_HEAD = do_GET  # noqa: N815 (the names that the server looks for)
+    do_PUT = do_HEAD = do_POST = do_DELETE = do_GET  # noqa: N815 (the names that the server looks for)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -105,3 +114,81 @@ def test_an_uploaded_file_is_lost_only_if_the_store_itself_says_so(
 
     with pytest.raises(failure):
         store.promote("a" * 32, Blob(hashlib.sha256(b"right").hexdigest(), 5))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "lines"),
+    [(403, "SignatureDoesNotMatch", ""), (403, "RequestTimeTooSkewed", "\n"),
+     (400, "ExpiredToken", "\n"), (400, "AuthorizationHeaderMalformed", "")],
+)  # fmt: skip
+def test_why_credentials_are_refused_is_told_by_the_code_alone(
+    gate: Gate, store: S3Blobs, caplog: pytest.LogCaptureFixture, status: int, code: str, lines: str
+) -> None:
+    """Strangers read this in /readyz. Amazon's code stood behind a line end, and was cut off."""
+    gate.status, gate.body = status, (
+        f'<?xml version="1.0" encoding="UTF-8"?>{lines}<Error><Code>{code}</Code>'
+        "<AWSAccessKeyId>AKIA1</AWSAccessKeyId><CanonicalRequest>PUT x</CanonicalRequest></Error>"
+    ).encode()  # fmt: skip
+
+    with pytest.raises(BadSettings) as refusal:
+        store.check()
+    with pytest.raises(StoreAway) as away:
+        store.put(b"right")
+
+    assert "refuses Podium's credentials" in away.value.detail
+    assert "refuses these credentials" in refusal.value.detail
+    assert f"status code: {status} " in refusal.value.detail
+    logged = [record.why for record in caplog.records]  # type: ignore[attr-defined]
+    for said in (refusal.value.detail, away.value.detail, *logged):
+        assert code in said
+        assert "AKIA1" not in said
+        assert "CanonicalRequest" not in said
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_store_that_asks_to_come_back_later_is_not_read_only(
+    gate: Gate, store: S3Blobs, status: int
+) -> None:
+    """An admin was told that Podium needs permission to write."""
+    gate.status_of_puts = status
+
+    with pytest.raises(StoreAway):
+        store.check()
+
+
+def test_nothing_is_deleted_whose_copy_is_not_there(gate: Gate, store: S3Blobs) -> None:
+    """A page of what is in front of the store was taken for the copy: then the file was gone."""
+    digest = hashlib.sha256(b"right").hexdigest()
+    old, later = store.old_files(), time.time() + 3600
+    gate.e_tag, gate.lacks = RIGHT, "/removed/"
+
+    with pytest.raises(StoreAway):
+        old.remove(OldFile(digest, False, "", 5), later)
+
+    assert gate.deletions == 0
+
+
+def test_what_is_put_back_stays_aside_until_it_is_there(gate: Gate, store: S3Blobs) -> None:
+    digest = hashlib.sha256(b"right").hexdigest()
+    key, old = f"{digest[:2]}/{digest[2:]}", store.old_files()
+    gate.e_tag, gate.lacks = RIGHT, f"podium/{key}"
+    gate.body = (
+        "<ListBucketResult><Name>bucket</Name><KeyCount>1</KeyCount><IsTruncated>false"
+        f"</IsTruncated><Contents><Key>podium/removed/{key}</Key><Size>5</Size>"
+        "<LastModified>2026-11-26T12:00:00.000Z</LastModified></Contents></ListBucketResult>"
+    ).encode()
+
+    with pytest.raises(StoreAway):
+        old.settle([digest], time.time() + 3600)
+
+    assert gate.deletions == 0
+
+
+def test_an_upload_whose_copy_is_not_there_is_not_lost(gate: Gate, store: S3Blobs) -> None:
+    digest = hashlib.sha256(b"right").hexdigest()
+    gate.e_tag, gate.lacks = RIGHT, f"/{digest[2:]}"
+
+    with pytest.raises(StoreAway):
+        store.promote("a" * 32, Blob(digest, 5))
+
+    assert gate.deletions == 0

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import abc
+import asyncio
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 READ_BYTES = 32 * 1024  # taken from the socket at once
@@ -18,6 +21,23 @@ class Phase(Enum):
     HEAD = "head"
     BODY = "body"
     RESPONSE = "response"
+
+
+class _UnreadWhile(FlowControl):
+    """Reads nothing more while bytes wait to be parsed.
+
+    uvicorn resumes reading at each answer, and when the application looks whether the client has
+    gone. A client that sends faster than it is answered would have all that it sends in memory.
+    """
+
+    def __init__(self, transport: asyncio.Transport, bytes_wait: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self._bytes_wait = bytes_wait
+
+    def resume_reading(self) -> None:
+        """Read on, unless bytes wait."""
+        if not self._bytes_wait():
+            super().resume_reading()
 
 
 class SingleRequestConnection(HttpToolsProtocol):
@@ -34,6 +54,11 @@ class SingleRequestConnection(HttpToolsProtocol):
         self.phase = Phase.HEAD
         self._unparsed = b""
         self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Let nothing resume reading while bytes wait."""
+        super().connection_made(transport)
+        self.flow = _UnreadWhile(transport, lambda: bool(self._unparsed))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the transport puts the next bytes; all connections share it."""
