@@ -7,6 +7,7 @@ things from `offsets[i]` up to `offsets[i + 1]`.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ BoolArray = npt.NDArray[np.bool_]
 TextArray = npt.NDArray[np.object_]
 
 LARGEST = sys.float_info.max
+_MOST_EXPONENT = 1000  # a power of two that is far from the ends of the range
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +137,20 @@ def mean_over_columns(function: Callable[[Any, Any], float], y_true: Any, y_pred
     # Divided before adding, and held in range: the mean of huge but finite values is finite.
     mean = sum((function(y_true[:, j], y_pred[:, j]) / count for j in range(count)), start=0.0)
     return max(-LARGEST, min(LARGEST, mean))
+
+
+def scaled(values: FloatArray) -> tuple[FloatArray, int]:
+    """The values times a power of two, so that no sum of squares leaves the range; its exponent.
+
+    No value is rounded, unless it is tiny beside the largest. So large numbers keep the differences
+    between them, of which a division would leave little.
+
+    >>> scaled(np.array([3.0, -6.0]))
+    (array([ 0.375, -0.75 ]), -3)
+    """
+    exponent = -int(np.frexp(max(float(values.max()), -float(values.min())))[1])
+    exponent = max(-_MOST_EXPONENT, min(exponent, _MOST_EXPONENT))
+    return values * math.ldexp(1.0, exponent), exponent
 
 
 def _gather(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:

@@ -5,11 +5,12 @@ Constant predictions say nothing about the answers: their correlation counts as 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.metrics.arrays import FloatArray, mean_over_columns
+from app.metrics.arrays import FloatArray, mean_over_columns, scaled
 from app.metrics.registry import metric
 
 NUMBERS = {"number", "integer", "probability"}
@@ -59,19 +60,18 @@ def _pearson(y_true: FloatArray, y_pred: FloatArray) -> float:
         raise ValueError("a correlation is undefined: the answers are constant")
     if y_pred.min() == y_pred.max():
         return 0.0
-    a, b = _unit(y_true), _unit(y_pred)
-    return max(-1.0, min(1.0, float(a @ b)))
+    a, b = _centred(y_true), _centred(y_pred)
+    # In this order a correlation of a column with itself is 1, to the last bit.
+    return max(-1.0, min(1.0, float(a @ b) / math.sqrt(float(a @ a) * float(b @ b))))
 
 
-def _unit(values: FloatArray) -> FloatArray:
-    """The centred values, scaled to length 1. They are not all equal."""
+def _centred(values: FloatArray) -> FloatArray:
+    """The values less their mean, times a number. They are not all equal."""
     # Twice: scaled first so that no sum of huge numbers overflows, and again so that no square of
     # tiny differences vanishes; centred again because the first mean was rounded.
-    values = values / max(values.max(), -values.min())
-    values -= values.mean()
-    values /= max(values.max(), -values.min())
-    values -= values.mean()
-    values /= np.sqrt(values @ values)
+    for _ in range(2):
+        values, _ = scaled(values)
+        values -= values.mean()
     return values
 
 

@@ -71,7 +71,11 @@ def kl_divergence_loss(
     if y_true.ndim == 1:
         y_true, y_pred = (np.column_stack([side, 1.0 - side]) for side in (y_true, y_pred))
     predicted = np.clip(y_pred, epsilon, 1.0 - epsilon)
-    logs = np.log(np.divide(y_true, predicted, out=np.ones_like(predicted), where=y_true > 0.0))
+    with np.errstate(over="ignore"):
+        ratios = np.divide(y_true, predicted, out=np.ones_like(predicted), where=y_true > 0.0)
+    logs = np.log(ratios)
+    beyond = np.isinf(ratios)  # with an epsilon below all ordinary doubles
+    logs[beyond] = np.log(y_true[beyond]) - np.log(predicted[beyond])
     return float((y_true * logs).sum()) / len(y_true)
 
 

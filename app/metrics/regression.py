@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns
+from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns, scaled
 from app.metrics.registry import metric
 
 NUMBERS = {"number", "integer", "probability"}
@@ -222,10 +222,11 @@ def _explained_variance(y_true: FloatArray, y_pred: FloatArray) -> float:
 
 
 def _variance(values: FloatArray) -> float:
-    """The variance, at most the largest double: it is scaled, so no sum leaves the range."""
-    scale = float(np.abs(values).max())
-    if not scale:
-        return 0.0
-    scaled = values / scale
-    centred = scaled - scaled.mean()
-    return min(float(centred @ centred) / len(centred) * scale * scale, LARGEST)
+    """The variance, at most the largest double."""
+    values, exponent = scaled(values)
+    centred = values - values.mean()
+    variance = float(centred @ centred) / len(centred)
+    try:
+        return math.ldexp(variance, -2 * exponent)
+    except OverflowError:
+        return LARGEST

@@ -209,6 +209,21 @@ def test_nothing_reaches_the_next_job_of_the_same_competition(pool, competition)
     assert [pool.grade(folder, file).result(60).score for _ in range(4)] == [0.0] * 4
 
 
+def test_nothing_reaches_other_jobs_by_the_standard_streams(pool, competition):
+    """Their flags are those of an open file, which processes have in common that inherited it."""
+    body = """
+    seen = [fcntl.fcntl(stream, fcntl.F_GETFL) & LEFT for stream in range(3)]
+    for stream in range(3):
+        fcntl.fcntl(stream, fcntl.F_SETFL, LEFT)
+    return float(sum(map(bool, seen)))
+    """
+    before = "import fcntl, os\nLEFT = os.O_APPEND | os.O_NONBLOCK"
+    for _ in range(2):
+        folder, file = competition(metric(body, before), leaderboard=None, usage=None)
+        assert pool.check_competition(folder).result(60).sample_score == 0.0
+        assert [pool.grade(folder, file).result(60).score for _ in range(2)] == [0.0] * 2
+
+
 SEARCHES = """
 import ctypes, os, re
 

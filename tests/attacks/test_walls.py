@@ -3,8 +3,10 @@
 Each attempt is a system call of its own, made in a real job; the metric returns what came of it.
 """
 
+import contextlib
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from app.graders.walls import sandbox
 from tests.attacks.conftest import POOL, metric
 from tests.graders.pool import FolderPool
+from tests.processes import below
 
 REFUSED = {1.0, 13.0}  # EPERM, EACCES
 LIBC = """
@@ -261,6 +264,21 @@ def test_many_threads_get_what_others_leave_of_the_processors(pool, competition,
     """
     folder, file = competition(metric(body, f"import os{THREADS}"), leaderboard=None, usage=None)
     assert pool.grade(folder, file).result(60).score == policy
+
+
+def test_many_threads_of_a_process_that_waits_for_its_job_get_what_others_leave(pool, competition):
+    """It has loaded the metric.py, and is kept for twenty seconds without a job."""
+    before = f"import os{THREADS}many(200)\n"
+    folder, file = competition(metric("return 1.0", before), leaderboard=None, usage=None)
+    assert pool.grade(folder, file).result(60).score == 1.0
+    policy, ended = os.SCHED_OTHER, time.monotonic() + 5
+    while policy != os.SCHED_IDLE and time.monotonic() < ended:
+        time.sleep(0.05)
+        for process in [one.pid for one in below(os.getpid())]:
+            with contextlib.suppress(OSError):  # it has ended
+                if os.stat(f"/proc/{process}/task").st_nlink > 200:  # noqa: PTH116
+                    policy = os.sched_getscheduler(process)
+    assert policy == os.SCHED_IDLE
 
 
 CLOSES = "import os\nos.closerange(3, 60)\n"

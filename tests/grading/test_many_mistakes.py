@@ -38,6 +38,23 @@ def test_unknown_labels_are_not_compared_with_every_label(kind: str) -> None:
     assert seconds < 3  # it took 9
 
 
+def test_millions_of_unknown_items_of_a_list_are_counted_together() -> None:
+    """A body of 220 kB, packed, kept a process that checks files busy for half a minute."""
+    items, others = 8_000_000, "x y x z w v u"
+    seconds, refused = seconds_to_refuse(
+        "x = { kind = 'list', labels = ['a', 'b'] }",
+        2,
+        f"id,x\nr0,a {others}{' 1' * items}\nr1,B b\n",
+        "multilabel_f1_score",
+    )
+
+    (violation,) = refused.verdict.violations
+    assert violation.message.startswith(f"{items + 8} ")
+    assert "first in row 1: expected one of 'a', 'b'" in violation.message
+    assert violation.examples == ("x", "y", "z", "w", "v")
+    assert seconds < 4  # it took 7
+
+
 def test_missing_columns_are_not_compared_with_every_name() -> None:
     columns = "\n".join(f"C{number} = {{ kind = 'number' }}" for number in range(COLUMNS))
     names = ",".join([*(f"d{number}" for number in range(NAMES)), " c7 ", "C8", "C8"])

@@ -34,6 +34,17 @@ def test_it_is_that_of_scipy(metric, reference, rows, decimals, seed):
     )
 
 
+@pytest.mark.parametrize("offset", [1e6, -1e9, 1e12])
+def test_numbers_that_are_large_beside_their_differences_keep_them(offset):
+    """They are whole multiples of 2^-10, so to take the offset away rounds nothing."""
+    rng = np.random.default_rng(4)
+    small = [np.round(rng.normal(size=30) * 1024) / 1024 for _ in range(2)]
+    y_true, y_pred = small[0] + offset, small[0] + small[1] + offset
+
+    expected = stats.pearsonr(y_true - offset, y_pred - offset).statistic
+    assert pearson_corrcoef(y_true, y_pred) == pytest.approx(expected, abs=1e-12)
+
+
 @BOTH
 def test_several_columns_have_the_mean_of_their_values(metric, reference):
     pairs = [columns(100, seed, 1) for seed in range(3)]

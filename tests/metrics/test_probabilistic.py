@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from app.metrics.probabilistic import log_loss, probabilistic_f1_score, roc_auc_score
+from app.metrics.probabilistic import (
+    kl_divergence_loss,
+    log_loss,
+    probabilistic_f1_score,
+    roc_auc_score,
+)
 
 SCORES = {
     "continuous": lambda rng, n: rng.random(n),
@@ -161,6 +166,15 @@ def test_certainty_is_clipped_as_in_scikit_learn():
 
 def test_log_loss_of_one_class_alone_is_defined():
     assert log_loss(np.ones(2), np.array([0.5, 0.25])) == pytest.approx(math.log(8) / 2)
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-310, 5e-324])
+def test_a_divergence_from_certainty_of_the_wrong_class_is_a_number(epsilon):
+    truth, certain = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+
+    found = kl_divergence_loss(truth, certain, epsilon=epsilon)
+
+    assert found == pytest.approx(-math.log(epsilon))
 
 
 def test_f1_of_denormal_probabilities_is_a_number():

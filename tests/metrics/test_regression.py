@@ -33,6 +33,19 @@ def test_it_is_that_of_scikit_learn(name, shape, scale, order):
     assert ours == pytest.approx(getattr(sk, name)(y_true, y_pred), rel=1e-12, abs=1e-12 * scale)
 
 
+@pytest.mark.parametrize("name", ["r2_score", "explained_variance_score"])
+@pytest.mark.parametrize("offset", [1e6, -1e9])
+def test_numbers_that_are_large_beside_their_differences_are_as_in_scikit_learn(name, offset):
+    """Such as times in seconds: a division by the largest rounded their differences away."""
+    rng = np.random.default_rng(4)
+    y_true = offset + rng.normal(size=30)
+    y_pred = y_true + rng.normal(size=30)
+
+    ours = getattr(regression, name)(y_true, y_pred)
+
+    assert ours == pytest.approx(getattr(sk, name)(y_true, y_pred), rel=1e-11, abs=1e-11)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_one_row_has_an_error_but_no_variance(name):
     y_true, y_pred = np.array([3.0]), np.array([5.0])

@@ -114,9 +114,11 @@ def _serve(
     waiting.register(commands, select.POLLIN)
     while True:
         while not waiting.poll(None if spare is taken is None else WATCH_MILLISECONDS):
-            if spare is not None and _is_too_much(spare, limits):
-                spare.end()
-                spare = None
+            if spare is not None:
+                limits.enforce(spare.child)  # its metric.py is loaded
+                if spare.child.status is not None or _is_too_much(spare):
+                    spare.end()
+                    spare = None
             if taken is not None and taken.child.status is None:
                 limits.enforce(taken.child)
         command = commands.recv(1)
@@ -139,13 +141,11 @@ def _serve(
             return
 
 
-def _is_too_much(spare: _Process, limits: JobLimits) -> bool:
+def _is_too_much(spare: _Process) -> bool:
     """Whether a process that waits for its job has waited too long or uses too much memory."""
     waited = time.monotonic() - spare.started
-    return (
-        waited > SPARE_SECONDS
-        or (waited > LOADING_SECONDS and own_bytes(spare.child) > SPARE_BYTES)
-        or bool(limits.passed(spare.child))
+    return waited > SPARE_SECONDS or (
+        waited > LOADING_SECONDS and own_bytes(spare.child) > SPARE_BYTES
     )
 
 

@@ -86,6 +86,7 @@ class JobWalls:
         """
         if sys.platform == "linux" and len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
             raise RuntimeError("a job's process has a thread before it is locked in")
+        _open_own_streams()
         notes = list(self._notes)
         _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         addresses = self._addresses
@@ -133,6 +134,18 @@ def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bo
         notes.append(f"{wall}: {how}: {error}")
         return False
     return True
+
+
+def _open_own_streams() -> None:
+    """Open the null device anew, for the standard streams of this process alone.
+
+    Those that it inherited are an open file that all jobs have in common, with its flags: a job
+    could leave signs there for the jobs of other competitions.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    os.close(null)
 
 
 def _go_before_the_server() -> None:

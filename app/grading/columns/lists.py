@@ -119,14 +119,16 @@ def _items(
         violations.count(_BAD_LIST, name, row, cell, problem)
     else:
         # One at a time: a cell may have millions of items, and few objects are kept of each.
-        codes = []
+        codes, unknown = [], []
         for token in tokens:
             item = str(int(token)) if column.items == "integer" else token
             found = label_codes.code(item)
             if found is None:
-                violations.count(UNKNOWN, name, row, item, label_codes.about(item))
+                unknown.append(item)
             else:
                 codes.append(found)
+        if unknown:
+            violations.count_all(UNKNOWN, name, row, unknown, label_codes.about(unknown[0]))
         return codes
     return []
 

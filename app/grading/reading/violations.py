@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.domain.verdict import Notice, Violation, ViolationCode
@@ -88,15 +88,31 @@ class FoundViolations:
         advice: str = "",
     ) -> None:
         """Count one more case of a kind. The violation has the advice of the first case."""
+        self.count_all(kind, column, row, (example,), advice)
+
+    def count_all(
+        self,
+        kind: ViolationKind,
+        column: str | None,
+        row: int | None,
+        examples: Sequence[str],
+        advice: str = "",
+    ) -> None:
+        """Count a case for each of the examples, all of them in one row."""
         key = (kind.code, column)
         tally = self._tallies.get(key)
         if tally is None:
             tally = self._tallies[key] = _Tally(kind, column, row=row, advice=advice)
             self._found.append(tally)
-        tally.count += 1
-        if example and len(tally.examples) < EXAMPLES:
-            short = shorten(example)
-            if short not in tally.examples:
+        tally.count += len(examples)
+        seen = {""}
+        for example in examples:
+            if example in seen:
+                continue
+            if len(tally.examples) >= EXAMPLES:
+                break
+            seen.add(example)
+            if (short := shorten(example)) not in tally.examples:
                 tally.examples.append(short)
 
 

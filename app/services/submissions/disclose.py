@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
-
-from sqlalchemy.orm import Session
+from functools import partial
+from typing import Any
 
 from app.domain.feedback import Feedback, visible_flags
 from app.domain.states import SubmissionState
-from app.errors import NotFound
-from app.services.auth import Caller, may_reach
+from app.services.auth import Caller
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of
 from app.services.runtime.shown_outcomes import shown_outcome
+from app.services.submissions.find_submissions import FoundSubmission, find, read_outcomes
 from app.services.submissions.record_disclosures import record_disclosures
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
-from app.storage.queries import runs, submissions
+from app.storage.queries import submissions
 from app.storage.queries.regrades.counted_grades import counted_grades
 
 RECEIVED = "received"  # the state of every submission under the policy `none`
@@ -51,14 +50,6 @@ class Disclosed:
     regrade: str | None = None
 
 
-class FoundSubmission(NamedTuple):
-    """A submission with its grade, and its run."""
-
-    run: RunRecord
-    submission: SubmissionRecord
-    grade: GradeRecord | None
-
-
 def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
     """A submission, with the part of its grade that the caller's policy shows.
 
@@ -66,24 +57,8 @@ def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
         NotFound: the submission does not exist, or it belongs to another run.
     """
     with context.database.read() as session:
-        found = find(session, caller, submission_id)
+        found = find(context, session, caller, submission_id)
     return show_found(context, caller, found)
-
-
-def find(session: Session, caller: Caller, submission_id: str) -> FoundSubmission:
-    """A submission of a run that the caller may reach.
-
-    Raises:
-        NotFound: the submission does not exist, or it belongs to another run.
-    """
-    own = runs.get_run(session, caller.run_id) if caller.run_id is not None else None
-    outcomes = own is None or caller.reads_outcomes(own)
-    found = submissions.get_submission(session, submission_id, outcomes=outcomes)
-    run = runs.get_run(session, found[0].run_id) if found and own is None else own
-    is_of_run = found is not None and run is not None and found[0].run_id == run.id
-    if found is None or run is None or not is_of_run or not may_reach(caller, run):
-        raise NotFound(f"There is no submission {submission_id!r} for this key.")
-    return FoundSubmission(run, *found)
 
 
 def show_found(
@@ -91,7 +66,7 @@ def show_found(
 ) -> Disclosed:
     """A submission that was found, as `show_all` shows it."""
     of_run = [(found.submission, found.grade)]
-    return show_all(context, caller, found.run, of_run, is_first=is_first)[0]
+    return show_all(context, caller, found.run, of_run, now=found.at, is_first=is_first)[0]
 
 
 def show_new(
@@ -221,12 +196,12 @@ def page(
 
     The cursor is None after the last page.
     """
+    now, more = datetime.now(UTC), limit + 1
     with context.database.read() as session:
-        found = submissions.list_submissions(
-            session, run.id, after=after, limit=limit + 1, outcomes=caller.reads_outcomes(run)
-        )
+        query = partial(submissions.list_submissions, session, run.id, after=after, limit=more)
+        found = read_outcomes(context, session, caller, run, now, query)
     shown, cursor = page_of(found, limit, lambda one: one[0].id)
-    return show_all(context, caller, run, shown), cursor
+    return show_all(context, caller, run, shown, now=now), cursor
 
 
 def latest(
@@ -242,9 +217,8 @@ def latest(
 
     It begins with the first one before the id `before`, or with the newest, less `offset`.
     """
+    now, newest = datetime.now(UTC), submissions.latest_submissions
     with context.database.read() as session:
-        found = submissions.latest_submissions(
-            session, run.id, before=before, offset=offset, limit=limit + 1,
-            outcomes=caller.reads_outcomes(run),
-        )  # fmt: skip
-    return show_all(context, caller, run, found[:limit]), len(found) > limit
+        query = partial(newest, session, run.id, before=before, offset=offset, limit=limit + 1)
+        found = read_outcomes(context, session, caller, run, now, query)
+    return show_all(context, caller, run, found[:limit], now=now), len(found) > limit

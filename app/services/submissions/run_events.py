@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -21,6 +22,7 @@ from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.shown_outcomes import outcome_shown_at
 from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, state_shown
+from app.services.submissions.find_submissions import read_outcomes
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import submissions
 
@@ -102,20 +104,22 @@ class RunEvents:
             Unauthorized, NotFound: the key is not valid (any more), or not for this run.
             Unavailable: the database is away. The next call returns the same events.
         """
+        now = datetime.now(UTC)
         with self._context.database.read() as session:
             caller = authenticate(session, self._key)
             run = own_run(session, caller, self._run_id)
             if self._next == self._base and not self._is_intact(session):
                 self._disclosed = {}
                 self._start_at(EventCursor(closed=self._base.closed))
-            page = submissions.list_submissions(
+            query = partial(
+                submissions.list_submissions,
                 session,
                 self._run_id,
                 after=self._next.last or None,
                 limit=PAGE_SIZE,
-                outcomes=caller.reads_outcomes(run),
             )
-        events = self._compare(caller, run, page, datetime.now(UTC))
+            page = read_outcomes(self._context, session, caller, run, now, query)
+        events = self._compare(caller, run, page, now)
         if len(page) == PAGE_SIZE:
             return EventPage(events, complete=False, finished=False)
         return self._finish(run, events)

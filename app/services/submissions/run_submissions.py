@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
+from app.services.submissions.find_submissions import read_outcomes
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import results, submission_counts, submissions
 
@@ -31,14 +33,13 @@ class SubmissionPage:
 
 def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> Disclosed | None:
     """The first submission of a run whose id begins with `start`, as the caller may see it."""
+    now = datetime.now(UTC)
     with context.database.read() as session:
-        outcomes = caller.reads_outcomes(run)
-        found = submissions.list_submissions(
-            session, run.id, after=start, limit=1, outcomes=outcomes
-        )
+        query = partial(submissions.list_submissions, session, run.id, after=start, limit=1)
+        found = read_outcomes(context, session, caller, run, now, query)
     if not found or not found[0][0].id.startswith(start):
         return None
-    return disclose.show_all(context, caller, run, found)[0]
+    return disclose.show_all(context, caller, run, found, now=now)[0]
 
 
 def record_from(context: Context, run_id: str, start: str) -> SubmissionRecord | None:
@@ -65,13 +66,12 @@ def newest_and_best(
         if not run.feedback.shows_public_score:
             return received_at, None
         graded = submissions.best_first(session, run.id, score, higher_is_better=higher_is_better)
-        best = next(
-            (one for one in graded if shown_outcome(run.feedback, *one, now=now, step=step)[1]),
-            None,
-        )
-    if best is None:
+        seen = (shown_outcome(run.feedback, *one, now=now, step=step)[0] for one in graded)
+        best = next((one.id for one in seen if one.state.is_settled), None)
+        found = submissions.with_outcomes(session, [best] if best else [])
+    if not found:
         return received_at, None
-    grade = disclose.show_all(context, caller, run, [best], now=now)[0].grade
+    grade = disclose.show_all(context, caller, run, list(found.values()), now=now)[0].grade
     return received_at, None if grade is None else grade[score]
 
 

@@ -12,6 +12,7 @@ from app.services.auth import Caller, is_live
 from app.services.runtime.context import Context
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
+from app.services.submissions.find_submissions import find
 from app.storage.database.records import RunRecord, SubmissionRecord
 
 
@@ -58,7 +59,7 @@ def show_after_wait(
     try:
         with context.database.read() as session:
             live = is_live(session, caller.key_id)
-            now = disclose.find(session, caller, submission.id) if live else None
+            now = find(context, session, caller, submission.id) if live else None
         if now is not None:
             return disclose.show_found(context, caller, now, is_first=True)
     except (Unavailable, StorageFull):

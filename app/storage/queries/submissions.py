@@ -19,11 +19,8 @@ TABLE = Submission.__table__
 GRADE = Grade.__table__
 COLUMN_COUNT = len(TABLE.c)
 # A submission may have several grades. This is the one under the submission's own version.
-WITH_GRADE = select(TABLE, GRADE).join(
-    GRADE,
-    and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
-    isouter=True,
-)
+OF_OWN_VERSION = and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id)
+WITH_GRADE = select(TABLE, GRADE).join(GRADE, OF_OWN_VERSION, isouter=True)
 # Without what grading found: reading it takes longer for a file with many mistakes, and whoever
 # may not know the outcome could tell by the time.
 BARE = select(*(column for column in TABLE.c if column.name not in {"problem", "warnings"}))
@@ -67,6 +64,16 @@ def get_submission(
     return None if row is None else _found(row, outcomes)
 
 
+def with_outcomes(
+    session: Session, ids: Sequence[str]
+) -> dict[str, tuple[SubmissionRecord, GradeRecord | None]]:
+    """The submissions with these ids and their grades, by id."""
+    if not ids:
+        return {}
+    rows = session.execute(WITH_GRADE.where(TABLE.c.id.in_(ids)))
+    return {found[0].id: found for found in map(_with_grade, rows)}
+
+
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
     """The run's submission that was sent with this Idempotency-Key, without its outcome."""
     row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
@@ -108,13 +115,13 @@ def latest_submissions(
 
 def best_first(
     session: Session, run_id: str, score: str, *, higher_is_better: bool
-) -> Iterator[tuple[SubmissionRecord, GradeRecord | None]]:
-    """A run's graded submissions that have this kind of score, the best first."""
+) -> Iterator[tuple[SubmissionRecord, None]]:
+    """A run's graded submissions that have this kind of score, the best first: no outcomes."""
     column = GRADE.c[score]
     best = column.desc() if higher_is_better else column
-    query = WITH_GRADE.where(TABLE.c.run_id == run_id, column.is_not(None))
+    query = BARE.join(GRADE, OF_OWN_VERSION).where(TABLE.c.run_id == run_id, column.is_not(None))
     rows = session.execute(query.order_by(best, TABLE.c.id).execution_options(yield_per=100))
-    return (_with_grade(row) for row in rows)
+    return ((SubmissionRecord(**row._asdict()), None) for row in rows)
 
 
 def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:

@@ -18,11 +18,11 @@ from app.services.submissions.disclose import (
     FAULT_PROBLEM,
     Disclosed,
     _visible,
-    find,
     latest,
     show_all,
     show_found,
 )
+from app.services.submissions.find_submissions import find
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import exposure, grades, submissions
 from app.storage.queries.operation import faults
@@ -154,7 +154,7 @@ def test_a_number_is_entered_once_though_several_waited_for_it(
 
     context.database.write(add)
     with context.database.read() as session:
-        found = find(session, caller, made.id)._replace(run=run)
+        found = find(context, session, caller, made.id)._replace(run=run)
     shown = [show_found(context, caller, found, is_first=is_first) for _ in range(3)]
 
     assert {one.grade["score"] for one in shown if one.grade} == {0.25}
