@@ -86,7 +86,10 @@ def few(rows: int) -> int:
 
 
 def probes(sketches: Sequence[Sketch]) -> int:
-    """How many of a run's submissions differ from one before them in few rows, but in some."""
+    """How many of a run's submissions differ from one before them in few rows, but in some.
+
+    At least one submission, and not many: each is compared with each.
+    """
     rows = np.array([one.rows for one in sketches])
     blocks = np.array([np.frombuffer(one.blocks, dtype="<u4") for one in sketches])
     changed = np.count_nonzero(blocks[:, None] != blocks, axis=2)

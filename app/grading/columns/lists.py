@@ -118,7 +118,7 @@ def _items(
     elif problem or tokens is None:
         violations.count(_BAD_LIST, name, row, cell, problem)
     else:
-        # One at a time: a cell may have millions of items, and few objects are kept of each.
+        # A cell may have millions of items: no object is made for each but its code.
         codes, unknown = [], []
         for token in tokens:
             item = str(int(token)) if column.items == "integer" else token

@@ -105,13 +105,11 @@ class FoundViolations:
             tally = self._tallies[key] = _Tally(kind, column, row=row, advice=advice)
             self._found.append(tally)
         tally.count += len(examples)
-        seen = {""}
         for example in examples:
-            if example in seen:
-                continue
             if len(tally.examples) >= EXAMPLES:
                 break
-            seen.add(example)
+            if not example or example in tally.examples:
+                continue
             if (short := shorten(example)) not in tally.examples:
                 tally.examples.append(short)
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("podium.storage")
 PROBE = "probe"
 NO_BUCKET, NO_FILE = "NoSuchBucket", "NoSuchKey"  # S3's own words in an answer with status 404
-# What the library says of an answer: its status, then its body.
-ANSWER = re.compile(r"(?P<status>status code: (?P<number>\d{3})[^:\n]*):")
+# What the library says of an answer: its status, or that it is an error of status 200; its body.
+ANSWER = re.compile(
+    r"(?P<status>status code: (?P<number>\d{3})[^:\n]*|Server returned error response):"
+)
 CODE = re.compile(r"<Code>(\w{1,64})</Code>")
 # Amazon's words, with status 400, for credentials that are over or of another region.
 REFUSED = frozenset({"ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"})
@@ -177,8 +179,8 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 def _away(name: str, error: Exception) -> StoreAway:
     log_outage(log, "the blob store is away", _reason(error), store=name)
     if _is_refused(error):  # waiting does not help: whoever runs Podium, or a command, has to know
-        code = _code(error) or type(error).__name__
-        return StoreAway(f"The store of files, {name}, refuses Podium's credentials: {code}.")
+        code = f": {code}" if (code := _code(error)) else ""
+        return StoreAway(f"The store of files, {name}, refuses Podium's credentials{code}.")
     return StoreAway(_no_answer(name))
 
 

@@ -116,6 +116,20 @@ def test_an_uploaded_file_is_lost_only_if_the_store_itself_says_so(
         store.promote("a" * 32, Blob(hashlib.sha256(b"right").hexdigest(), 5))
 
 
+def test_of_an_error_with_status_200_the_log_has_the_code_alone(
+    gate: Gate, store: S3Blobs, caplog: pytest.LogCaptureFixture
+) -> None:
+    """S3 answers so where a copy fails after it has begun."""
+    gate.body = b"<Error><Code>SlowDown</Code><AWSAccessKeyId>AKIA1</AWSAccessKeyId></Error>"
+
+    with pytest.raises(StoreAway):
+        store.promote("a" * 32, Blob(hashlib.sha256(b"right").hexdigest(), 5))
+
+    (why,) = {record.why for record in caplog.records}  # type: ignore[attr-defined]
+    assert "SlowDown" in why
+    assert "AKIA1" not in why
+
+
 @pytest.mark.parametrize(
     ("status", "code", "lines"),
     [(403, "SignatureDoesNotMatch", ""), (403, "RequestTimeTooSkewed", "\n"),

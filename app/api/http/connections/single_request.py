@@ -28,6 +28,7 @@ class _UnreadWhile(FlowControl):
 
     uvicorn resumes reading at each answer, and when the application looks whether the client has
     gone. A client that sends faster than it is answered would have all that it sends in memory.
+    That such a client has gone is seen only when something is written to it.
     """
 
     def __init__(self, transport: asyncio.Transport, bytes_wait: Callable[[], bool]) -> None:
