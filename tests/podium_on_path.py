@@ -20,7 +20,10 @@ from tests.forkserver import PodiumProcess
 
 START = -1
 GROUPS = ("db", "experiments", "import", "keys", "receipts", "reviews", "runs")
-CLIENT = """#!{python} -IS
+# A path with a blank cannot stand in the first line: sh reads the second, and Python a text.
+CLIENT = """#!/bin/sh
+'''exec' '{python}' -IS "$0" "$@"
+' '''
 import json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as test:
     test.connect({address!r})
