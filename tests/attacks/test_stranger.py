@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.attacks.sockets import MEGABYTE, resident
+from tests.attacks.sockets import MEGABYTE, allow_files, resident
 from tests.server import NO_CERTIFICATES, PodiumServer
 
 SETTINGS = {"graders": 2, "connections": 300}
@@ -257,6 +257,7 @@ def test_a_large_json_body_is_refused_before_it_is_kept(
 
 
 def test_a_thousand_silent_connections_keep_nobody_out(server: PodiumServer) -> None:
+    allow_files(2000)
     silent = []
     try:
         for _ in range(1000):
