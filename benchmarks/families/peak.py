@@ -36,10 +36,9 @@ class Peak:
 def peak_memory(place: Place) -> Peak | None:
     """Grade once, so that the answers are decoded, and watch the second grading.
 
-    None if this user may not watch a grader: only root may.
-
     With a metric.py that is the process of the competition; the process of the job shares its
-    memory, and is gone before it could be measured.
+    memory, and is gone before it could be measured. None if this user may not watch a grader: only
+    root may.
     """
     has_own_metric = (place.version / METRIC_FILE).is_file()
     role: Role = "custom" if has_own_metric else "grade"
