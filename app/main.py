@@ -29,7 +29,7 @@ from app.api import (
 )
 from app.api.administration import amendments, archive, faults, keys, regrades
 from app.api.admit import admit, confirm
-from app.api.dependencies import turn_holder
+from app.api.dependencies import has_valid_key, sender, turn_holder
 from app.api.http import problems
 from app.api.http.body_limit import FORM_LIMITS, BodyLimit
 from app.api.http.event_stream import StreamLimit
@@ -38,6 +38,7 @@ from app.api.http.openapi import openapi_document
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
 from app.api.http.turns.request_turns import RequestTurns
+from app.api.http.turns.stranger_turns import StrangerTurns
 from app.api.imports import grading_reports, mlagentbench_results
 from app.api.trust import public_log, receipts, reviews
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
@@ -98,6 +99,7 @@ def create_app(
     pages.install(app)
     app.add_middleware(RequestTurns, holder_of=turn_holder)
     app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
+    app.add_middleware(StrangerTurns, sender_of=sender, has_valid_key=has_valid_key)
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)

@@ -14,13 +14,14 @@ from pydantic import AfterValidator
 from starlette.types import Scope
 
 from app.api.http.query_names import refuse_ignored_parameters
-from app.api.http.request_log import note_caller
+from app.api.http.request_log import CALLER, note_caller
 from app.api.http.turns.request_turns import OF_KEY, OF_RUN, TurnHolder
 from app.domain.states import Role
 from app.errors import NotFound
 from app.services.auth import (
     Caller,
     identify,
+    key_digest,
     require_admin,
     require_grader,
     require_no_harness,
@@ -80,12 +81,27 @@ OF_ALL_RUNS = re.compile(
 )
 
 
+def _credentials(scope: Scope) -> str | None:
+    request = Request(scope)
+    return sent_key(request) or request.cookies.get(COOKIE)
+
+
+def sender(scope: Scope) -> str | None:
+    """The digest of the key or login that a request was sent with; None without one."""
+    credentials = _credentials(scope)
+    return key_digest(credentials) if credentials else None
+
+
+def has_valid_key(scope: Scope) -> bool:
+    """Whether the key or login of a request was looked up, and is valid."""
+    return CALLER in scope
+
+
 def turn_holder(scope: Scope) -> TurnHolder | None:
     """Whose turn a request that reads takes: its key's or its login's; None for all others."""
     if scope["method"] not in READS and KAGGLE_CALLS not in scope["path"]:
         return None
-    request = Request(scope)
-    name = sent_key(request) or request.cookies.get(COOKIE)
+    name = _credentials(scope)
     if not name:
         return None
     if OF_ALL_RUNS.fullmatch(scope["path"]):

@@ -1,4 +1,4 @@
-"""The checks of all connections go on whatever one of them does."""
+"""Which connections are closed, and the checks of all, which go on whatever one of them does."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Sending:
     address = "192.0.2.1"
     since = 0.0
     stalled_since: float | None = None
+    waits_for_turn = False
 
     def __init__(self, holder: str, size: int) -> None:
         self.loop = asyncio.get_running_loop()
@@ -96,6 +97,7 @@ class Broken:
     address = holder = "192.0.2.1"
     since = 0.0
     stalled_since = None
+    waits_for_turn = False
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
@@ -135,3 +137,59 @@ def test_an_error_at_one_connection_ends_neither_the_checks_nor_those_of_others(
     first, *others = asyncio.run(asyncio.wait_for(check_for_a_while(), 10))
     assert others == [first, first]
     assert "no request yet" in caplog.text
+
+
+class Kind(Sending):
+    """An open connection of one kind, all of one address."""
+
+    def __init__(self, kind: str, since: float) -> None:
+        super().__init__("key_1" if "known" in kind else self.address, 0)
+        self.since = since
+        self.waits_for_turn = kind == "waiting"
+        self._owes_bytes = kind in ("silent", "silent, known")
+
+    def owes_bytes(self) -> bool:
+        return self._owes_bytes
+
+
+@pytest.mark.parametrize(
+    ("kinds", "closed"),
+    [
+        (["silent, known", "waiting", "silent", "silent"], "silent"),
+        (["silent, known", "waiting", "waiting", "waiting"], "waiting"),
+        (["served", "silent, known", "served", "served"], "silent, known"),
+        (["served", "served", "served", "served, known"], "new"),
+    ],
+)
+def test_a_new_connection_replaces_the_one_that_is_missed_least(
+    kinds: list[str], closed: str
+) -> None:
+    async def connect() -> list[str]:
+        limit = ConnectionLimit(ConnectionBounds(9, 4, 1.0, 1.0))
+        opened = [Kind(kind, float(number)) for number, kind in enumerate((*kinds, "new"))]
+        for one in opened:
+            limit.add(one)
+        for one in opened:
+            limit.remove(one)
+        names = zip((*kinds, "new"), opened, strict=True)
+        return [kind for kind, one in names if one.is_closed]
+
+    assert asyncio.run(connect()) == [closed]
+
+
+def test_of_strangers_who_wait_any_may_be_closed() -> None:
+    """Were it always the newest, whoever comes while others fill all places would stay out."""
+
+    async def connect() -> set[int]:
+        closed = set()
+        for _ in range(200):
+            limit = ConnectionLimit(ConnectionBounds(9, 4, 1.0, 1.0))
+            opened = [Kind("waiting", 0.0) for _ in range(5)]
+            for one in opened:
+                limit.add(one)
+            closed |= {number for number, one in enumerate(opened) if one.is_closed}
+            for one in opened:
+                limit.remove(one)
+        return closed
+
+    assert asyncio.run(connect()) == {0, 1, 2, 3, 4}

@@ -15,6 +15,7 @@ from app.api.http.connections.refusals import Refusal
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
 from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
+from app.api.http.turns.stranger_turns import WAITING
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
@@ -49,8 +50,11 @@ class BoundedConnection(SingleRequestConnection):
         self.limit.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting the connection."""
+        """Stop counting the connection, and let its request wait no longer."""
         self.limit.remove(self)
+        waiting = self._waiting_turn()
+        if waiting is not None and not waiting.done():
+            waiting.set_result(False)
         super().connection_lost(exc)
 
     def _feed(self, piece: bytes) -> bool:
@@ -157,6 +161,16 @@ class BoundedConnection(SingleRequestConnection):
         """Whose answer it is: the id of the request's key, or the address of a stranger."""
         known: Any = None if self.cycle is None else self.cycle.scope.get(CALLER)
         return self.address if known is None else str(known["key"])
+
+    @property
+    def waits_for_turn(self) -> bool:
+        """Whether its request is a stranger's that waits for others."""
+        return self._waiting_turn() is not None
+
+    def _waiting_turn(self) -> asyncio.Future[bool] | None:
+        scope: Any = {} if self.cycle is None else self.cycle.scope
+        waiting: asyncio.Future[bool] | None = scope.get(WAITING)
+        return waiting
 
     @property
     def stalled_since(self) -> float | None:

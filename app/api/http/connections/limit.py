@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -38,6 +39,10 @@ class Connection(Protocol):
         """Whose answers it sends."""
 
     @property
+    def waits_for_turn(self) -> bool:
+        """Whether its request is a stranger's that waits for others."""
+
+    @property
     def stalled_since(self) -> float | None:
         """Since when the client has taken nothing of what waits to be sent."""
 
@@ -58,7 +63,8 @@ class ConnectionLimit:
     """The open connections of a server. Only the event loop's thread may use it.
 
     Beyond a limit, a new connection replaces one whose client does not read its answers, or else
-    the one that has owed bytes of a request longest. So such clients never keep others out.
+    the stranger's that has owed bytes of a request longest, or else any whose request is a
+    stranger's and waits for its turn. So such clients never keep others out.
     """
 
     def __init__(self, bounds: ConnectionBounds) -> None:
@@ -154,8 +160,13 @@ def _least_useful(candidates: Iterable[Connection], newest: Connection) -> Conne
     stalled = [one for one in candidates if one.stalled_since is not None]
     if stalled:
         return min(stalled, key=lambda one: one.stalled_since or 0.0)
-    owing = (one for one in candidates if one.owes_bytes())
-    return min(owing, key=lambda one: one.since, default=newest)
+    owing = [one for one in candidates if one is not newest and one.owes_bytes()]
+    silent = [one for one in owing if one.holder == one.address]
+    waiting = [one for one in candidates if one.waits_for_turn]
+    if waiting and not silent:
+        # Any of them: were it always the last, all later ones would be kept out.
+        return secrets.choice(waiting)
+    return min(silent or owing, key=lambda one: one.since, default=newest)
 
 
 def counted_address(host: str) -> str:

@@ -74,7 +74,7 @@ class RequestTurns:
                 await send(message)
 
             try:
-                first = receive if _has_body(scope) else await _first_message(receive)
+                first = receive if has_body(scope) else await _first_message(receive)
                 if first is not None:
                     await self._app(scope, first, send_after_turn)
             finally:
@@ -92,7 +92,7 @@ class RequestTurns:
                 del self._turns[holder.name]
 
 
-def _has_body(scope: Scope) -> bool:
+def has_body(scope: Scope) -> bool:
     """Whether a body was announced, for which the application waits, or which it throws away."""
     return any(name in BODY_HEADERS for name, _ in scope["headers"])
 

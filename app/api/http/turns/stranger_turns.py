@@ -1,0 +1,143 @@
+"""Requests of strangers are worked on one at a time, so that thousands keep nobody else waiting.
+
+A stranger is who sends no key or login that was found valid a short time ago. Without turns the
+event loop would serve all requests that have come in one pass, and a request that needs ten passes
+and a thread would wait ten times for a thousand others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from cachetools import TTLCache
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.http.turns.request_turns import has_body
+
+TURN_SECONDS = 0.05  # after these the next request begins, while this one goes on
+KNOWN_SECONDS = 3600  # since the last request in which a key or login was valid
+MOST_KNOWN = 10_000
+WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
+
+SenderOf = Callable[[Scope], str | None]  # tells keys and logins apart; None without one
+HasValidKey = Callable[[Scope], bool]  # whether the key of a request was looked up and is valid
+
+
+class StrangerTurns:
+    """ASGI middleware: a stranger's request waits for the turns of those that came before it."""
+
+    def __init__(self, app: ASGIApp, sender_of: SenderOf, has_valid_key: HasValidKey) -> None:
+        self._app = app
+        self._sender_of = sender_of
+        self._has_valid_key = has_valid_key
+        self._known: TTLCache[str, None] = TTLCache(MOST_KNOWN, KNOWN_SECONDS)
+        self._queue = _Queue()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sender = self._sender_of(scope)
+        if sender in self._known:
+            await self._app(scope, receive, send)
+        else:
+            await self._serve_stranger(scope, receive, send)
+        if sender is not None and self._has_valid_key(scope):
+            self._known[sender] = None
+
+    async def _serve_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
+        turn = _Turn(self._queue, scope)
+
+        async def send_after_turn(message: Message) -> None:
+            turn.end()
+            await send(message)
+
+        async def receive_between_turns() -> Message:
+            turn.give_back()
+            message = await receive()
+            # A key that was found valid before the body has no turns to wait for.
+            if self._has_valid_key(scope) or await turn.take():
+                return message
+            return {"type": "http.disconnect"}
+
+        received = receive_between_turns if has_body(scope) else receive
+        try:
+            if await turn.take():
+                await self._app(scope, received, send_after_turn)
+        finally:
+            turn.end()
+
+
+class _Queue:
+    """The requests that wait for the one turn, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._is_taken = False
+        self._waiting: deque[asyncio.Future[bool]] = deque()
+
+    async def take(self, scope: Scope) -> bool:
+        """Wait for the turn; False if the client went away before."""
+        if not self._is_taken:
+            self._is_taken = True
+            return True
+        mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        scope[WAITING] = mine
+        try:
+            return await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled() and mine.result():
+                self.give_back()
+            raise
+        finally:
+            del scope[WAITING]
+
+    def give_back(self) -> None:
+        """Let the next request begin, in the event loop's next pass.
+
+        Not at once: else all that wait would be served in this pass.
+        """
+        asyncio.get_running_loop().call_soon(self._begin_next)
+
+    def _begin_next(self) -> None:
+        while self._waiting:
+            first = self._waiting.popleft()
+            if not first.done():
+                first.set_result(True)
+                return
+        self._is_taken = False
+
+
+class _Turn:
+    """The turn of one request, which it may give back and take again until it ends."""
+
+    def __init__(self, queue: _Queue, scope: Scope) -> None:
+        self._queue = queue
+        self._scope = scope
+        self._timer: asyncio.TimerHandle | None = None  # while the request has the turn
+        self._has_ended = False
+
+    async def take(self) -> bool:
+        """Wait for the turn, unless it has ended; False if the client went away before."""
+        if self._has_ended or self._timer is not None:
+            return True
+        if not await self._queue.take(self._scope):
+            return False
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(TURN_SECONDS, self.give_back)
+        return True
+
+    def give_back(self) -> None:
+        """Let the next request begin; more calls do nothing."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._queue.give_back()
+
+    def end(self) -> None:
+        """Give the turn back for good."""
+        self.give_back()
+        self._has_ended = True
