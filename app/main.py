@@ -38,7 +38,7 @@ from app.api.http.openapi import openapi_document
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
 from app.api.http.turns.request_turns import RequestTurns
-from app.api.http.turns.stranger_turns import StrangerTurns
+from app.api.http.turns.sender_turns import SenderTurns
 from app.api.imports import grading_reports, mlagentbench_results
 from app.api.trust import public_log, receipts, reviews
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
@@ -99,7 +99,7 @@ def create_app(
     pages.install(app)
     app.add_middleware(RequestTurns, holder_of=turn_holder)
     app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
-    app.add_middleware(StrangerTurns, sender_of=sender, has_valid_key=has_valid_key)
+    app.add_middleware(SenderTurns, sender_of=sender, has_valid_key=has_valid_key)
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)

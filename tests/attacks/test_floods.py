@@ -1,4 +1,4 @@
-"""Strangers who send one request after the other on a thousand connections stop nobody else."""
+"""Who sends one request after the other on a thousand connections stops nobody else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.api.conftest import Podium
 from tests.attacks.sockets import allow_files
 from tests.server import NO_CERTIFICATES, PodiumServer
 
@@ -107,6 +108,35 @@ def test_a_flood_of_requests_keeps_no_valid_key_waiting(server: PodiumServer, ki
         assert known.get("/v1/runs").status_code == 200
 
         with Flood(server.port, FLOODS[kind], 900) as flood:
+            assert flood.all_answered.wait(60)
+            answers = [known.get("/v1/runs").status_code for _ in range(3)]
+
+    assert answers == [200] * 3
+
+
+AGENTS_FLOODS = {
+    "health": "GET /healthz",
+    "no page": "GET /nothing",
+    "another's run": "POST /v1/runs/run_1/submissions",
+    "own run": "GET /v1/runs/{id}",
+}
+
+
+@pytest.mark.parametrize("kind", AGENTS_FLOODS)
+def test_a_flood_with_a_runs_key_keeps_no_other_key_waiting(
+    server: PodiumServer, podium: Podium, kind: str
+) -> None:
+    run = podium.run(podium.competition())
+    run.client.get(f"/v1/runs/{run.id}").raise_for_status()  # the key is known now
+    line = AGENTS_FLOODS[kind].format(id=run.id)
+    length = "Content-Length: 3\r\n\r\nid," if line.startswith("POST") else "\r\n"
+    key = f"Authorization: Bearer {run.document['key']}\r\n"
+    request = f"{line} ".encode() + HOST + f"Content-Type: text/csv\r\n{key}{length}".encode()
+
+    with client(server) as known:
+        assert known.get("/v1/runs").status_code == 200
+
+        with Flood(server.port, request, 900) as flood:
             assert flood.all_answered.wait(60)
             answers = [known.get("/v1/runs").status_code for _ in range(3)]
 

@@ -15,7 +15,7 @@ from app.api.http.connections.refusals import Refusal
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
 from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
-from app.api.http.turns.stranger_turns import WAITING
+from app.api.http.turns.sender_turns import WAITING
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
@@ -164,7 +164,7 @@ class BoundedConnection(SingleRequestConnection):
 
     @property
     def waits_for_turn(self) -> bool:
-        """Whether its request is a stranger's that waits for others."""
+        """Whether its request waits for others of its sender."""
         return self._waiting_turn() is not None
 
     def _waiting_turn(self) -> asyncio.Future[bool] | None:

@@ -40,7 +40,7 @@ class Connection(Protocol):
 
     @property
     def waits_for_turn(self) -> bool:
-        """Whether its request is a stranger's that waits for others."""
+        """Whether its request waits for others of its sender, or of other strangers."""
 
     @property
     def stalled_since(self) -> float | None:
@@ -63,8 +63,8 @@ class ConnectionLimit:
     """The open connections of a server. Only the event loop's thread may use it.
 
     Beyond a limit, a new connection replaces one whose client does not read its answers, or else
-    the stranger's that has owed bytes of a request longest, or else any whose request is a
-    stranger's and waits for its turn. So such clients never keep others out.
+    the stranger's that has owed bytes of a request longest, or else any whose request waits for its
+    turn. So such clients never keep others out.
     """
 
     def __init__(self, bounds: ConnectionBounds) -> None:

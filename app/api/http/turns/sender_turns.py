@@ -1,8 +1,9 @@
-"""Requests of strangers are worked on one at a time, so that thousands keep nobody else waiting.
+"""Senders take turns, so that thousands of requests of one keep no other waiting.
 
-A stranger is who sends no key or login that was found valid a short time ago. Without turns the
-event loop would serve all requests that have come in one pass, and a request that needs ten passes
-and a thread would wait ten times for a thousand others.
+Without turns the event loop would begin all requests that have come in one pass, and a request that
+needs ten passes and a thread would wait ten times for a thousand others. So of each key or login
+one request begins in a pass. Strangers are one sender, and their requests are worked on one at a
+time. A stranger is who sends no key or login that was found valid a short time ago.
 """
 
 from __future__ import annotations
@@ -19,21 +20,24 @@ from app.api.http.turns.request_turns import has_body
 TURN_SECONDS = 0.05  # after these the next request begins, while this one goes on
 KNOWN_SECONDS = 3600  # since the last request in which a key or login was valid
 MOST_KNOWN = 10_000
+MANY = 16  # requests of one sender that wait
+PAUSE_SECONDS = 0.001  # between two of them, if more wait
 WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
 
 SenderOf = Callable[[Scope], str | None]  # tells keys and logins apart; None without one
 HasValidKey = Callable[[Scope], bool]  # whether the key of a request was looked up and is valid
 
 
-class StrangerTurns:
-    """ASGI middleware: a stranger's request waits for the turns of those that came before it."""
+class SenderTurns:
+    """ASGI middleware: a request waits for the turns of those that its sender sent before."""
 
     def __init__(self, app: ASGIApp, sender_of: SenderOf, has_valid_key: HasValidKey) -> None:
         self._app = app
         self._sender_of = sender_of
         self._has_valid_key = has_valid_key
         self._known: TTLCache[str, None] = TTLCache(MOST_KNOWN, KNOWN_SECONDS)
-        self._queue = _Queue()
+        self._strangers = _Queue()
+        self._queues: dict[str, _Queue] = {}  # of known senders
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -41,15 +45,25 @@ class StrangerTurns:
             await self._app(scope, receive, send)
             return
         sender = self._sender_of(scope)
-        if sender in self._known:
-            await self._app(scope, receive, send)
-        else:
+        if sender is None or sender not in self._known:
             await self._serve_stranger(scope, receive, send)
+        elif await self._may_begin(sender, scope):
+            await self._app(scope, receive, send)
         if sender is not None and self._has_valid_key(scope):
             self._known[sender] = None
 
+    async def _may_begin(self, sender: str, scope: Scope) -> bool:
+        """Wait for a pass of the event loop of its own; False if the client went away before."""
+        queue = self._queues.get(sender)
+        if queue is None:
+            queue = self._queues[sender] = _Queue(lambda: self._queues.pop(sender))
+        if not await queue.take(scope):
+            return False
+        queue.give_back()
+        return True
+
     async def _serve_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
-        turn = _Turn(self._queue, scope)
+        turn = _Turn(self._strangers, scope)
 
         async def send_after_turn(message: Message) -> None:
             turn.end()
@@ -72,9 +86,13 @@ class StrangerTurns:
 
 
 class _Queue:
-    """The requests that wait for the one turn, in the order in which they came."""
+    """The requests that wait for the one turn, in the order in which they came.
 
-    def __init__(self) -> None:
+    `on_idle` is called when nobody has the turn or waits for it.
+    """
+
+    def __init__(self, on_idle: Callable[[], object] = lambda: None) -> None:
+        self._on_idle = on_idle
         self._is_taken = False
         self._waiting: deque[asyncio.Future[bool]] = deque()
 
@@ -96,11 +114,16 @@ class _Queue:
             del scope[WAITING]
 
     def give_back(self) -> None:
-        """Let the next request begin, in the event loop's next pass.
+        """Let the next request begin, in the event loop's next pass or later.
 
-        Not at once: else all that wait would be served in this pass.
+        Not at once: else all that wait would be served in this pass. While many wait, the loop
+        pauses: one that is never idle leaves threads little of the interpreter.
         """
-        asyncio.get_running_loop().call_soon(self._begin_next)
+        loop = asyncio.get_running_loop()
+        if len(self._waiting) > MANY:
+            loop.call_later(PAUSE_SECONDS, self._begin_next)
+        else:
+            loop.call_soon(self._begin_next)
 
     def _begin_next(self) -> None:
         while self._waiting:
@@ -109,6 +132,7 @@ class _Queue:
                 first.set_result(True)
                 return
         self._is_taken = False
+        self._on_idle()
 
 
 class _Turn:

@@ -1,4 +1,4 @@
-"""The turns of strangers: one request at a time, in order, and never one whose client has gone."""
+"""The turns of senders: in order, one request in a pass, and none whose client has gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.http.turns.stranger_turns import WAITING, StrangerTurns
+from app.api.http.turns.sender_turns import MANY, PAUSE_SECONDS, WAITING, SenderTurns
 
 WITH_BODY = [(b"content-length", b"2")]
 
@@ -24,7 +24,7 @@ class Requests:
         self.bodies: dict[str, asyncio.Event] = {}
         self.scopes: dict[str, Scope] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
-        self.turns = StrangerTurns(
+        self.turns = SenderTurns(
             self._application, lambda scope: scope["key"], lambda scope: scope["was_found"]
         )
 
@@ -75,7 +75,7 @@ async def settle() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.api.http.turns.stranger_turns.TURN_SECONDS", 60.0)
+    monkeypatch.setattr("app.api.http.turns.sender_turns.TURN_SECONDS", 60.0)
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -94,20 +94,70 @@ def test_strangers_are_served_one_at_a_time_in_the_order_they_came(fails: bool) 
     asyncio.run(run())
 
 
-def test_of_requests_that_wait_for_nothing_one_is_served_in_each_pass_of_the_loop() -> None:
+async def begun_in_passes(requests: Requests, names: list[str], **more: Any) -> list[int]:
+    """How many have begun after each pass of the event loop."""
+    begun = [len(requests.begun)]
+    started = asyncio.create_task(requests.begin(*names, passes=True, **more))
+    for _ in range(len(names) + 20):
+        await asyncio.sleep(0)
+        begun.append(len(requests.begun))
+    await started
+    return begun
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_of_requests_that_wait_for_nothing_one_begins_in_each_pass(is_known: bool) -> None:
     """All that had come were served before anybody else's request could go on."""
 
     async def run() -> None:
         requests = Requests()
-        begun = []
-        names = [str(number) for number in range(20)]
-        started = asyncio.create_task(requests.begin(*names, passes=True))
-        for _ in range(40):
-            await asyncio.sleep(0)
-            begun.append(len(requests.begun))
-        await started
+        more: dict[str, Any] = {"key": "right", "is_right": True} if is_known else {}
+        await requests.begin("first", passes=True, **more)
+        names = [str(number) for number in range(MANY)]
+        begun = await begun_in_passes(requests, names, **more)
         assert max(after - before for before, after in itertools.pairwise(begun)) == 1
-        assert requests.begun == names
+        assert requests.begun == ["first", *names]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_while_many_of_a_sender_wait_the_loop_has_time_for_others(is_known: bool) -> None:
+    async def run() -> float:
+        requests = Requests()
+        more: dict[str, Any] = {"key": "right", "is_right": True} if is_known else {}
+        await requests.begin("first", passes=True, **more)
+        started = asyncio.get_running_loop().time()
+        await requests.begin(*map(str, range(MANY + 51)), passes=True, **more)
+        await asyncio.wait(requests.tasks.values())
+        assert len(requests.begun) == MANY + 52
+        return asyncio.get_running_loop().time() - started
+
+    assert asyncio.run(run()) > 50 * PAUSE_SECONDS
+
+
+def test_keys_do_not_wait_for_one_another() -> None:
+    async def run() -> None:
+        requests = Requests()
+        for key in ("a", "b"):
+            await requests.begin(f"{key}0", key=key, is_right=True, passes=True)
+        many = [f"a{number}" for number in range(1, 40)]
+        started = asyncio.create_task(requests.begin(*many, key="a", is_right=True))
+        await asyncio.sleep(0)
+        await requests.begin("b1", key="b", is_right=True)
+        assert "b1" in requests.begun
+        assert len(requests.begun) < 30
+        await started
+
+    asyncio.run(run())
+
+
+def test_nothing_is_kept_of_a_sender_without_requests() -> None:
+    async def run() -> None:
+        requests = Requests()
+        for _ in range(2):
+            await requests.begin("k1", "k2", "k3", key="right", is_right=True, passes=True)
+        assert not requests.turns._queues
 
     asyncio.run(run())
 
@@ -213,7 +263,7 @@ def test_a_request_that_is_cancelled_passes_its_turn_on() -> None:
 
 def test_a_turn_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger's request that waits for a database must not keep all others waiting."""
-    monkeypatch.setattr("app.api.http.turns.stranger_turns.TURN_SECONDS", 1.0)
+    monkeypatch.setattr("app.api.http.turns.sender_turns.TURN_SECONDS", 1.0)
 
     async def run() -> None:
         requests = Requests()
