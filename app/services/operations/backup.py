@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app import __version__
 from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull, Unavailable
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BLOBS,

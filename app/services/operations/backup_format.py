@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.domain.wording import first_few
 from app.errors import Invalid
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import path_of
 from app.storage.database.jsonl import KINDS, JsonLinesFile, read_lines

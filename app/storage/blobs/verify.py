@@ -13,7 +13,7 @@ from typing import Self
 from cachetools import LRUCache, TTLCache
 
 from app.errors import DamagedFile, StoreAway
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 from app.storage.blobs.cache import FETCHED, FileCache
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
