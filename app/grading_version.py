@@ -1,9 +1,15 @@
-"""The version that a grade names: the release, and a digest of the code that decides scores."""
+"""What a grade names of the program that made it: its version, and its environment.
+
+The version is the release and a digest of the code that decides scores, the environment the
+versions of Python and of the libraries on which scores depend.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import platform
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
@@ -21,6 +27,7 @@ DECISIVE_MODULES = (
     "graders/program/job_process.py",
     "graders/program/job_frames.py",
 )
+DECISIVE_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
 DIGITS = 12
 
 
@@ -52,3 +59,10 @@ def decisive_files(package: Path) -> list[Path]:
     """The deciding sources below `package`, in the order of the digest."""
     packages = (sorted((package / name).rglob("*.py")) for name in DECISIVE_PACKAGES)
     return [*chain.from_iterable(packages), *(package / name for name in DECISIVE_MODULES)]
+
+
+@functools.cache
+def environment() -> str:
+    """One line with the exact versions of Python and of the libraries that grades depend on."""
+    libraries = " ".join(f"{name}-{version(name)}" for name in DECISIVE_LIBRARIES)
+    return f"python-{platform.python_version()} {libraries}"

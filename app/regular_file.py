@@ -1,8 +1,9 @@
-"""Open a file that somebody named, without waiting for what is not a file."""
+"""Open, read and digest a file that somebody named, without waiting for what is not a file."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from io import BufferedReader
@@ -39,3 +40,16 @@ def read_regular(path: Path) -> bytes:
     """
     with open_regular(path) as file:
         return file.read()
+
+
+def file_digest(path: Path) -> tuple[int, str]:
+    """The number of bytes of a file, and their SHA-256 in hexadecimal digits.
+
+    Stored files, manifests and caches know a file by these two.
+
+    Raises:
+        OSError: as `open_regular`, or it cannot be read.
+    """
+    with open_regular(path) as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return file.tell(), sha256

@@ -1,8 +1,15 @@
-"""A pool of threads that does what it took, and nothing that it refused."""
+"""A pool of threads that does what it took, and nothing that it refused; a map by such a pool."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+AHEAD = 4  # items read per thread before their results are consumed
 
 
 class ThreadPool(ThreadPoolExecutor):
@@ -22,3 +29,28 @@ class ThreadPool(ThreadPoolExecutor):
             if not self._threads:  # so the queue has nothing but this call
                 self._work_queue.get_nowait()
                 raise
+
+
+def map_concurrently(
+    function: Callable[[Item], Result], items: Iterable[Item], *, concurrency: int
+) -> Iterator[Result]:
+    """Yield `function(item)` for each item, in order, running `concurrency` calls at a time.
+
+    The items need not all be in memory: a few are read ahead of the results that were consumed.
+    The first error ends the iteration.
+
+    >>> list(map_concurrently(lambda number: number * 2, [1, 2, 3], concurrency=2))
+    [2, 4, 6]
+    """
+    with ThreadPool(concurrency) as threads:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(threads.submit(function, item))
+                if len(waiting) > concurrency * AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

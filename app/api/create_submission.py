@@ -1,16 +1,23 @@
-"""Send a submission: the most frequent request, so it must be fast."""
+"""Send a submission: the most frequent request, so it must be fast.
+
+Its route has none of FastAPI's dependencies. `openapi_extra` and `responses` describe parameters
+and answers; tests compare them with real answers.
+
+Why: docs/decisions/0022-routes-without-dependencies.md.
+"""
 
 from __future__ import annotations
 
 import re
 
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 from pydantic_core import to_json
+from starlette.types import Receive, Scope, Send
 
 from app.api import serializers
 from app.api.dependencies import KEY_SCHEME
 from app.api.http.problems import responses
-from app.api.http.raw_route import RawRoute
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
 from app.api.receive_submission import (
@@ -32,12 +39,9 @@ from app.services.submissions.disclose import Disclosed
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
 from app.storage.database.records import RunRecord, SubmissionRecord
 
-router = APIRouter(prefix="/v1", tags=["submissions"], route_class=RawRoute)
 MAX_WAIT_SECONDS = 60.0
 RUN_ID = re.compile(r"[a-z0-9_]{1,64}")
 LOCATION = {"Location": {"schema": {"type": "string"}, "description": "the path of the submission"}}
-
-
 PARAMETERS = [
     {
         "name": "run_id", "in": "path", "required": True,
@@ -50,6 +54,24 @@ PARAMETERS = [
     header_parameter("X-Podium-Message", "a note to store, in UTF-8 (other bytes are read as "
                      "Latin-1)", maxLength=LONGEST_MESSAGE),
 ]  # fmt: skip
+
+
+class RawRoute(APIRoute):
+    """A route whose endpoint gets the request and returns the response.
+
+    The application's handlers answer its errors.
+    """
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call the endpoint and send its response."""
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)
+            return
+        response: Response = await self.endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+
+router = APIRouter(prefix="/v1", tags=["submissions"], route_class=RawRoute)
 
 
 @router.post(

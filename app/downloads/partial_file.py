@@ -14,7 +14,7 @@ from app.downloads.extents import Extents, Range
 from app.errors import Conflict
 
 PARTIAL, STATE = ".partial", ".state"
-# After so many bytes, or so many seconds, they are synced and noted.
+# After so many new bytes, or so many seconds, the data is synced and its range written down.
 SYNC_BYTES, SYNC_SECONDS = 32 << 20, 1.0
 
 

@@ -1,7 +1,7 @@
 """The colours, sizes and fonts of all charts.
 
-Colours are those of Okabe and Ito, which people with any colour vision tell apart; whatever a
-colour says, a letter, a shape, a dash or its place in a fixed order says too.
+Colours are those of Okabe and Ito, which people with any colour vision tell apart. What a colour
+means is also shown by a letter, a shape, a dash or a place in a fixed order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def percent() -> alt.Scale:
 
 
 def without_range(shown: Collection[Any]) -> dict[str, Any]:
-    """The axis where nothing is drawn by it: its description would be `Infinity to NaN`.
+    """Options of an axis with nothing to draw, whose description would be `Infinity to NaN`.
 
     >>> without_range([0.5])
     {}

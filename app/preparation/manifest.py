@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, TypeAdapter, ValidationError
 
 from app.errors import BadCompetition
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 
 FILE = "manifest.json"
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide what is written

@@ -1,4 +1,4 @@
-"""Names of raw files. Many stand in tables and lists of the raw files, which a stranger wrote."""
+"""Names of raw files. Many are read from tables among the raw files, which a stranger wrote."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def near_shares(cells: Cells, others: npt.NDArray[np.float32]) -> npt.NDArray[np
     """For each row of `others`, shape (n, 64): the share of its numbers that are near to `cells`.
 
     Numbers are near if they differ by at most a thousandth. Where all are probabilities, so must
-    be their distances from 1. Rows that are not near at a glance have 0.
+    be their distances from 1. Rows of which few of the first numbers are near have 0.
     """
     shares = np.zeros(len(others))
     glance = _near(cells[:_FIRST_CELLS], others[:, :_FIRST_CELLS], cells)

@@ -87,7 +87,7 @@ def over_runs_of(
     alike = pooled * _sum(1.0 / attempts)
     seen = np.maximum(total, (total + alike) / 2.0)
     error = (seen + unseen(attempts)) / count**2
-    interval = _wilson(_sum(shares) / count, error, all_attempts)
+    interval = of_squared_error(_sum(shares) / count, error, all_attempts)
     return RateUncertainty(np.sqrt(total) / count, degrees, interval)
 
 
@@ -110,7 +110,7 @@ def over_competitions(shares: Array) -> RateUncertainty | None:
     squares = _sum((shares - mean) ** 2)
     number, middle = _unseen_competitions(shares)
     spread = (squares + number * middle * (1.0 - middle)) / (count - 1.0 + number)
-    interval = _wilson(mean, spread / count, count)
+    interval = of_squared_error(mean, spread / count, count)
     sem = np.sqrt(squares / (count * (count - 1.0)))
     return RateUncertainty(sem, np.full(len(mean), count - 1.0), interval)
 
@@ -120,11 +120,6 @@ def unseen_competitions(shares: Array) -> Array:
     number, middle = _unseen_competitions(shares)
     added: Array = number * middle * (1.0 - middle) / ((len(shares) - 1.0 + number) * len(shares))
     return added
-
-
-def of_squared_error(share: Array, squared_error: Array, most: Array | float) -> Array:
-    """Wilson's interval of a statistic from 0 to 1; `most` attempts where it is 0 or 1."""
-    return _wilson(share, squared_error, most)
 
 
 def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
@@ -170,8 +165,11 @@ def _sum(rows: NDArray[np.floating[Any]]) -> Array:
     return total
 
 
-def _wilson(share: Array, squared_error: Array, most: Array | float) -> Array:
-    """Wilson's interval with the effective number of attempts; `most` where all or none won."""
+def of_squared_error(share: Array, squared_error: Array, most: Array | float) -> Array:
+    """Wilson's interval of a statistic from 0 to 1, with the effective number of attempts.
+
+    That is `most` where the statistic is 0 or 1.
+    """
     binomial = share * (1.0 - share)
     sure = binomial < ROUNDING
     number = np.where(sure, most, np.maximum(1.0, binomial / squared_error))

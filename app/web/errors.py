@@ -31,7 +31,7 @@ ADVICE = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Nothing is lost. Open the page again in some seconds.",
 }
-# The page before a form may not open now, and would not have what was typed.
+# Going back would not help: that page may not open now, and what was typed would be gone.
 SEND_AGAIN = "your browser then sends the form again, with all that you typed."
 OF_FORMS = {
     HTTPStatus.CONFLICT: "",  # the detail says what is done, or is going on, already
@@ -86,7 +86,7 @@ def _page(request: Request, answer: Response) -> Response:
         title, advice = "Nothing was done", ""
     elif request.method == "POST":
         advice = OF_FORMS.get(status, advice)
-    # Who is logged in keeps the links of the other pages; for some errors nobody was looked up.
+    # A reader who is logged in gets the links of other pages; some errors come before the look-up.
     caller: Caller | None = getattr(request.state, "caller", None)
     reader = caller if caller is not None and caller.reads_results else None
     shown = page(

@@ -35,7 +35,7 @@ class HeadRequests:
             if message.get("more_body"):
                 raise _HeadSent
 
-        inner = {**scope, "method": "GET"}  # a copy: the server frames an answer by its method
+        inner = {**scope, "method": "GET"}  # a copy: uvicorn sends no body where its own says HEAD
         try:
             await self._app(inner, receive, send_head)
         except _HeadSent:

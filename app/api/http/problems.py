@@ -31,7 +31,7 @@ from app.errors import (
 log = logging.getLogger("podium.api")
 router = APIRouter()
 MEDIA_TYPE = "application/problem+json"
-UNREADABLE = "There was an error parsing the body"  # what FastAPI says of whatever a body raises
+UNREADABLE = "There was an error parsing the body"  # FastAPI's detail, whatever a body raises
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "title": "Problem",
@@ -48,7 +48,7 @@ SCHEMA: dict[str, Any] = {
         "request_id": {"type": "string"},
     },
 }
-MOST_ERRORS = 100  # of one request that are told; a body of 256 KiB can have 40,000
+MOST_ERRORS = 100  # in one answer; a body of 256 KiB can have 40,000
 ALWAYS = (500, 503)  # Podium's faults, possible on every route
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
@@ -114,7 +114,7 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """507 for a full disk, also that of temporary files; 503 for a limit that was reached; 500."""
+    """507 for a full disk, also that of temporary files; 503 for a limit reached; otherwise 500."""
     known = of_the_system(error)
     if known is not None:
         return await _podium_error(request, known)
@@ -145,7 +145,7 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
 
 
 def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
-    """The detail of an error; of those that say little, more."""
+    """The detail of an error, or a sentence where Starlette gives no more than the status."""
     if error.detail == UNREADABLE:
         coding = request.headers.get("Content-Encoding", "identity").strip().lower()
         return (

@@ -1,4 +1,4 @@
-"""Run blocking functions in threads at low cost: every submission does."""
+"""Run blocking functions in threads, at low cost, since every submission needs one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class _Turn:
-    """Those who ask for a file at the same time, and why it could not be found."""
+    """The requests for one file at the same time: their lock, their number and a failure."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     wanted: int = 0
@@ -92,7 +92,7 @@ async def find_file(
         raise
     finally:
         turn.wanted -= 1
-        # Who asks after a failure did not wait for it, and tries again.
+        # A request that comes after the failure did not wait for this turn: it tries again.
         if _turns.get(identity) is turn and (turn.failure or not turn.wanted):
             del _turns[identity]
 
@@ -116,7 +116,7 @@ def read_history(
         try:
             return context.run(function, *args, **kwargs)
         finally:
-            # Later pages wait for the rest, this one does not.
+            # Later pages wait until the thread has slept, this one does not.
             with contextlib.suppress(RuntimeError):  # the server ends
                 _reading_history.submit(time.sleep, HISTORY_RESTS * (time.thread_time() - begun))
 

@@ -14,10 +14,9 @@ from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.domain.verdict import problem_document
 from app.errors import GradingFault, NeedsData
-from app.graders.environment import environment
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.graders.template import GraderTemplate
-from app.grading_version import grading_version
+from app.grading_version import environment, grading_version
 from app.read_settings import read_settings
 from app.services.competitions.folders import competition_folder
 from app.services.grading.grade_folder import grade_with_folder, local_graders

@@ -21,7 +21,7 @@ from app.graders.walls.attempts import TRIED_MB, attempts, works
 from app.graders.walls.isolation import Isolation
 
 ORPHAN_MILLISECONDS = 1000
-BROKEN = ""  # beside the names of walls: why the test came to no end
+BROKEN = ""  # a key beside the names of walls: why the test did not finish
 TRIES = 3
 
 
@@ -35,7 +35,7 @@ def isolation(server: int) -> Isolation:
     with contextlib.suppress(OSError):  # there may be none on a machine that is read only
         directory = Path(tempfile.mkdtemp(prefix="podium-self-test-"))
     try:
-        for _ in range(TRIES):  # a kill for want of memory says nothing about the walls
+        for _ in range(TRIES):  # a test killed for want of memory says nothing about the walls
             found = _in_a_process(lambda: _try_everything(server, directory))
             if BROKEN not in found:
                 break
@@ -57,7 +57,7 @@ def _in_a_process(test: Callable[[], dict[str, list[str]]]) -> dict[str, list[st
     if child == 0:
         try:
             result = test()
-        except BaseException as error:  # after any error no wall is promised
+        except BaseException as error:  # after any error, no wall counts as working
             result = {BROKEN: [type(error).__name__]}
         os.write(writer, json.dumps(result).encode())
         os._exit(0)

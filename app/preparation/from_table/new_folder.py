@@ -154,7 +154,7 @@ def _guess(target: Target, common: str) -> str:
 
 
 def write_csv(table: pd.DataFrame, file: Path) -> None:
-    """Write a table so that each of its cells is read as one."""
+    """Write a table so that readers find the same cells in it."""
     # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for readers.
     names = pd.Series(table.columns, dtype=object)
     cells = (names, *(table[name] for name in table.columns))

@@ -16,12 +16,12 @@ from app.bundled import is_installed
 from app.domain.competition import TOML
 from app.domain.read_leaderboard import FILE as BOARD
 from app.errors import BadCompetition, NotFound, PodiumError
-from app.file_digest import file_digest
 from app.importers.archive import unpack_files
 from app.importers.folder import MAX_FILES
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleCompetition, KaggleSource, is_podium
+from app.regular_file import file_digest
 from app.services.competitions.import_folder import Imported, Progress, import_folder
 from app.services.competitions.kaggle_archives import require_room
 from app.services.competitions.prepare import Raw, prepare_as_mle_bench

@@ -13,11 +13,11 @@ from app.downloads.errors import DownloadChanged
 from app.downloads.http_ranges import HttpRanges
 from app.downloads.zip_download import ZipDownload
 from app.errors import BadCompetition, PodiumError, StorageFull
-from app.file_digest import file_digest
 from app.graders.pool import GraderPool
 from app.importers.kaggle_draft import description_of
 from app.importers.kaggle_source import KaggleSource
 from app.preparation.manifest import has_listed_sizes, read_manifest
+from app.regular_file import file_digest
 from app.services.competitions.kaggle_archives import (
     archive_of,
     archive_place,

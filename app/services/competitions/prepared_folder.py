@@ -17,7 +17,6 @@ from app import __version__
 from app.domain.medals import Medal
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, Conflict
-from app.file_digest import file_digest
 from app.graders.pool import GraderPool
 from app.importers.folder import (
     MAX_FILES,
@@ -35,6 +34,7 @@ from app.preparation.manifest import (
     write_manifest,
 )
 from app.preparation.shared_bytes import share
+from app.regular_file import file_digest
 from app.services.competitions.check_competition import inspect
 from app.services.competitions.run_prepare import PREPARE
 from app.storage.blobs.sync import sync_directory

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from app import __version__
 from app.errors import BadCompetition, NotFound
-from app.file_digest import file_digest
 from app.preparation.manifest import FILE, Differences, differences, libraries, read_manifest
+from app.regular_file import file_digest
 from app.services.competitions.prepare import described
 from app.services.competitions.run_prepare import PREPARE
 

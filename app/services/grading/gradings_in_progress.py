@@ -1,10 +1,10 @@
-"""Which submissions are in a grader's hands just now, in files that survive the server's death.
+"""Which submissions a grader works on just now, in files that are still there if the server dies.
 
 An empty file `grading/<id>` in the data directory is there from the moment a grader gets a
 submission until its reply is there; the outcome may then wait for the database. Many more
 submissions are claimed than are graded at a time; only those with such a file may be why a server
-died. The files are not flushed to disk: they are about the death of a process, and not of a
-machine.
+died. The files are not synced to disk: they are needed after the death of a process, not after a
+crash of the machine.
 
 All are links to one file, where the file system has links. To make and remove a file for each would
 cost more: ext4 looks for an inode that was not removed in the last seconds.
@@ -21,7 +21,7 @@ from app.settings import Settings
 from app.storage.blobs.links import link_or_copy
 
 DIRECTORY = "grading"  # in the data directory: it has submissions only
-NOTE = "grading.note"  # beside it
+NOTE = "grading.note"  # next to that directory
 log = logging.getLogger("podium.worker")
 
 
@@ -59,7 +59,7 @@ def clear(settings: Settings) -> None:
 
 
 def noted(settings: Settings) -> frozenset[str]:
-    """The submissions that were in a grader's hands when the last server ended."""
+    """The submissions on which a grader worked when the last server ended."""
     try:
         return frozenset(path.name for path in _directory(settings).iterdir())
     except FileNotFoundError:

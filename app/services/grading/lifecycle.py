@@ -16,9 +16,9 @@ from typing import Generic
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
-from app.file_digest import file_digest
 from app.graders.messages.results import GraderFault, GradingResult
 from app.logs import log_outage
+from app.regular_file import file_digest
 from app.services.grading.claim_store import AnyClaim, ClaimStore
 from app.services.grading.postponed import Postponed
 from app.services.grading.send_to_grader import send_to_grader

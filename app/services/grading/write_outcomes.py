@@ -9,10 +9,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
 from app.domain.verdict import Verdict, problem_document
-from app.graders.environment import environment
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading.graded import Graded
-from app.grading_version import grading_version
+from app.grading_version import environment, grading_version
 from app.storage.database import notify
 from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord
 from app.storage.queries import claims, grades, submissions

@@ -152,8 +152,8 @@ def _record(
     session: Session,
 ) -> tuple[str, bool]:
     """The run of an attempt, and whether it was made now."""
-    experiments.lock(session, experiment)  # against what else makes results or a freeze of it
-    competitions.lock(session, one.competition, shared=True)  # see archive
+    experiments.lock(session, experiment)  # so nobody else makes results or a freeze of it now
+    competitions.lock(session, one.competition, shared=True)  # so nobody archives it now
     refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
     refuse_archived(session, ArchivalKind.COMPETITION, one.competition)
     origin = f"{one.group}/{one.place}" if one.group else one.place

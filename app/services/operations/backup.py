@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app import __version__
 from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull, Unavailable
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BLOBS,
@@ -30,7 +30,6 @@ from app.services.operations.backup_format import (
 )
 from app.services.runtime.blob_store import open_store
 from app.settings import Settings
-from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.sync import sync_directory
 from app.storage.database import dump
@@ -38,6 +37,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.thread_pool import map_concurrently
 
 PARALLEL_COPIES = 8  # files copied at the same time
 STATEMENT_SECONDS = 3600.0  # reading a large table takes longer than a request may

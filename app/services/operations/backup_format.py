@@ -20,11 +20,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.domain.wording import first_few
 from app.errors import Invalid
-from app.file_digest import file_digest
-from app.storage.blobs.concurrency import map_concurrently
+from app.regular_file import file_digest
 from app.storage.blobs.store import path_of
 from app.storage.database.jsonl import KINDS, JsonLinesFile, read_lines
 from app.storage.database.revisions import known_revisions
+from app.thread_pool import map_concurrently
 
 FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"

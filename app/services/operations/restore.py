@@ -22,9 +22,9 @@ from app.services.runtime.context import lock_data_directory
 from app.services.runtime.scratch import FOLDER
 from app.services.runtime.version_files import version_directories
 from app.settings import Settings
-from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import BlobStore
 from app.storage.database.jsonl import read_lines
+from app.thread_pool import map_concurrently
 from app.units import CHUNK_BYTES
 
 PARALLEL_COPIES = 8  # files stored at the same time

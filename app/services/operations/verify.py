@@ -23,7 +23,6 @@ from app.services.runtime.blob_store import open_store
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
-from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
@@ -32,6 +31,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
+from app.thread_pool import map_concurrently
 
 PARALLEL_READS = 4
 SAVE_SECONDS = 2.0

@@ -1,4 +1,4 @@
-"""Freezes: the plans of experiments, and what departs from them by now."""
+"""Freezes: the plans of experiments, and how the experiments depart from them."""
 
 from __future__ import annotations
 

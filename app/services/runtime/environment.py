@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from app.errors import Conflict
-from app.graders.environment import environment
-from app.grading_version import grading_version
+from app.grading_version import environment, grading_version
 from app.storage.database.database import Database
 from app.storage.queries.operation import environments
 from app.storage.queries.operation.environments import Environment

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from cachetools import LRUCache
 from sqlalchemy.orm import Session
 
-from app.domain.outcome_times import LONGEST_STEP, is_shown
+from app.domain.feedback import LONGEST_STEP, is_shown
 from app.domain.wording import counted
 from app.errors import TooManyFailures
 from app.services.runtime.own_metrics import OwnMetrics

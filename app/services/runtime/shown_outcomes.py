@@ -1,4 +1,4 @@
-"""The part of an outcome that a run's key may see at a moment: see `app.domain.outcome_times`."""
+"""The part of an outcome that a run's key may see at a moment: see `app.domain.feedback`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from app.domain.feedback import Feedback
-from app.domain.outcome_times import LONGEST_STEP, is_shown, shown_at
+from app.domain.feedback import LONGEST_STEP, Feedback, is_shown, shown_at
 from app.domain.states import SubmissionState
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import submission_counts

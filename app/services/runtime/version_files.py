@@ -19,7 +19,6 @@ from app.errors import DamagedFile
 from app.importers.folder import SAMPLE
 from app.importers.tree import StagedFile
 from app.storage.blobs.cache import FileCache
-from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.links import link_or_copy
 from app.storage.blobs.store import Blob, BlobStore
@@ -27,6 +26,7 @@ from app.storage.blobs.verify import FilesAsSeen, VerifiedFiles, undamaged, veri
 from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
+from app.thread_pool import map_concurrently
 
 CACHED_LISTS = 512  # of files, one or two for each version
 PARALLEL_COPIES = 8  # files that are stored or fetched at the same time

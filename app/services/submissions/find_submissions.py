@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
-from app.domain.outcome_times import is_shown
+from app.domain.feedback import is_shown
 from app.errors import NotFound
 from app.services.auth import Caller, may_reach
 from app.services.runtime.context import Context

@@ -8,8 +8,7 @@ from operator import itemgetter
 
 from sqlalchemy.orm import Session
 
-from app.domain.feedback import Feedback
-from app.domain.outcome_times import is_shown
+from app.domain.feedback import Feedback, is_shown
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.storage.database.records import GradeRecord, RunRecord

@@ -92,7 +92,7 @@ def finish(
     if not caller.reads_results:
 
         def record(session: Session) -> None:
-            # Files that came at once were all let in; those before this one are counted now.
+            # Files sent together all passed the first look: now those recorded before count.
             _refuse_beyond_bound(context, session, caller, run)
             exposure.record(
                 session, run.id, _kind(caller),

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from datetime import UTC, datetime
 
-from app.domain.outcome_times import shown_at
+from app.domain.feedback import shown_at
 from app.errors import StorageFull, Unavailable
 from app.services.auth import Caller, is_live
 from app.services.runtime.context import Context
@@ -27,7 +27,7 @@ async def wait_until_shown(
     """Return when the outcome may be shown, after `seconds`, or when Podium shuts down.
 
     `settled` is the subscription to the submission's id. Under a policy that hides times, this
-    returns at the moments of `app.domain.outcome_times` only, whenever the grading ended.
+    returns at the moments of `feedback.shown_at` only, whenever the grading ended.
     """
     step = context.settings.outcome_step_seconds
     if not caller.is_run or not run.feedback.hides_time:

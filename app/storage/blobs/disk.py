@@ -8,8 +8,7 @@ import uuid
 from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile, StoreAway
-from app.file_digest import file_digest
-from app.regular_file import read_regular
+from app.regular_file import file_digest, read_regular
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease

@@ -21,10 +21,10 @@ from typing import BinaryIO
 
 from app.errors import StoreAway
 from app.regular_file import open_regular
-from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.sync import sync_directory
 from app.system_limits import is_used_up
+from app.thread_pool import map_concurrently
 
 JOURNALS = "journals"  # the directory of journals below the store's
 MAX_BODY_BYTES = 1024 * 1024

@@ -13,7 +13,7 @@ from typing import Self
 from cachetools import LRUCache, TTLCache
 
 from app.errors import DamagedFile, StoreAway
-from app.file_digest import file_digest
+from app.regular_file import file_digest
 from app.storage.blobs.cache import FETCHED, FileCache
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
@@ -53,7 +53,7 @@ def verify_staged(path: Path, sha256: str) -> None:
     """Compare a staged file with its digest, before it becomes a blob.
 
     Raises:
-        DamagedFile: it cannot be read, or has other bytes than came.
+        DamagedFile: it cannot be read, or has other bytes than were received.
         FileNotFoundError: it is not there, or not any more.
     """
     try:
@@ -163,7 +163,7 @@ def undamaged(
 
     Raises:
         DamagedFile: `make` raised it.
-        StoreAway: it is damaged again, so this disk fails: the bytes were right as they came.
+        StoreAway: it is damaged again, so this disk fails: the bytes were right when received.
     """
     lease = cache.get(key, make)
     try:

@@ -135,7 +135,7 @@ def add_sample_score(session: Session, version_id: int, score: float | None, now
 def sample_scores(
     session: Session, version_ids: Collection[int], as_of: datetime | None = None
 ) -> dict[int, float | None]:
-    """The scores of the sample submissions of these versions; without those never measured.
+    """The scores of the sample submissions of these versions, where it was measured.
 
     With `as_of`, those that were measured until then.
     """

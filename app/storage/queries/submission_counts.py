@@ -20,7 +20,7 @@ IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
 # An id is made when its upload begins, and no upload takes longer than a day. The bound lets the
 # database read the rows of two days, not those of the whole run.
-# Nothing was received in the future, but before the clock was set back. What is more than a day
+# Where a time of reception is in the future, the clock was set back since. What is more than a day
 # ahead is left out: it would count until that time comes.
 IS_SINCE = and_(
     TABLE.c.received_at > bindparam("since"),
@@ -142,5 +142,5 @@ def uncounted_since(
 
 
 def read_last_rows(session: Session) -> None:
-    """Read the last submission and its run, so that a damaged page of theirs is met."""
+    """Read the last submission and its run, which raises if their page is damaged."""
     session.execute(LAST_ROWS).one_or_none()

@@ -11,7 +11,6 @@ import pytest
 
 from app import __version__
 from app.errors import NotFound
-from app.file_digest import file_digest
 from app.preparation.manifest import (
     FILE,
     Manifest,
@@ -20,6 +19,7 @@ from app.preparation.manifest import (
     root_digest,
     write_manifest,
 )
+from app.regular_file import file_digest
 from app.services.competitions.prepare import described
 from app.services.competitions.verify_prepared import VerifiedPreparation, verify_prepared
 

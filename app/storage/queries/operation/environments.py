@@ -18,7 +18,7 @@ CURRENT = select(TABLE.c.podium_version, TABLE.c.environment, TABLE.c.since)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The versions that grades depend on, see `app.graders.environment`."""
+    """The versions that grades depend on, see `app.grading_version`."""
 
     podium_version: str
     environment: str
