@@ -17,7 +17,7 @@ from app.api.http.query_names import refuse_ignored_parameters
 from app.api.http.request_log import CALLER, note_caller
 from app.api.http.turns.request_turns import OF_KEY, OF_RUN, TurnHolder
 from app.domain.states import Role
-from app.errors import NotFound
+from app.errors import NotFound, PodiumError
 from app.services.auth import (
     Caller,
     identify,
@@ -161,6 +161,14 @@ async def researcher(caller: Anyone) -> None:
 async def admin(caller: Anyone) -> None:
     """Refuse callers who are not admin."""
     require_admin(caller)
+
+
+def reads_results(request: Request, context: Context) -> bool:
+    """Whether this is a researcher's or admin's request, of a route that needs no key."""
+    try:
+        return any_caller(request, context, sent_key(request)).reads_results
+    except PodiumError:
+        return False
 
 
 def metrics_reader(request: Request, context: Ctx, key: Key) -> None:

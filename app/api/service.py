@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app import __version__
-from app.api.dependencies import FOR_METRICS, Ctx
+from app.api.dependencies import FOR_METRICS, Ctx, reads_results
 from app.api.http.connections.limit import ConnectionLimit
 from app.api.http.problems import responses
 from app.grading_version import grading_version
@@ -78,11 +78,15 @@ async def alive() -> dict[str, str]:
 def ready(request: Request, context: Ctx, response: Response) -> dict[str, Any]:
     """Whether database, storage, graders and listener work; each is tried.
 
+    Needs no key. Where the store of files is, only researchers and admins are told.
+
     Where workers grade, it also says whether any is alive. A server without workers is ready: it
     accepts submissions, and they wait.
     """
     found = health.readiness(context)
     response.status_code = 200 if found.is_ready else 503
+    if found.storage != "ok" and not reads_results(request, context):
+        found = health.without_addresses(found)
     limit: ConnectionLimit = request.app.state.connections
     use = health.connection_use(len(limit), limit.bounds.most)
     return {

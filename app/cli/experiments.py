@@ -15,6 +15,7 @@ from app.cli.output import print_json
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import ArchivalKind
+from app.domain.wording import counted
 
 if TYPE_CHECKING:
     from app.storage.database.records import ExperimentRecord
@@ -125,7 +126,7 @@ def withdraw_imports(
             count = amendments.withdraw_imports(
                 context, name, competition=competition, seed=seed, reason=reason, by=None
             ).results
-    typer.echo(f"withdrew {count} imported results of {name}")
+    typer.echo(f"withdrew {counted(count, 'imported result')} of {name}")
 
 
 @app.command("amendments")

@@ -15,7 +15,7 @@ from typing import Literal
 
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal, MedalRule, medal_places
-from app.domain.wording import first_few
+from app.domain.wording import counted, first_few
 
 RULES_DIFFER_BELOW = 10  # teams; see medal_places
 SMALL_BOARD = 30  # teams; in a smaller board, one team more or less moves a medal line visibly
@@ -210,7 +210,9 @@ def _lines(board: Leaderboard) -> list[LintFinding]:
     elif board.teams < RULES_DIFFER_BELOW:
         findings.append(_warning(LintCode.FEW_TEAMS, _rules_differ_message(board.teams)))
     elif board.teams < SMALL_BOARD:
-        message = f"only {board.teams} teams: one team more or less moves the medal lines"
+        message = (
+            f"only {counted(board.teams, 'team')}: one team more or less moves the medal lines"
+        )
         findings.append(_warning(LintCode.FEW_TEAMS, message))
     return findings
 

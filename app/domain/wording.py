@@ -31,13 +31,13 @@ def first_lines(lines: Sequence[str], most: int, advice: str) -> list[str]:
     return shown if more == 0 else [*shown, f"and {more} more; {advice}"]
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str = "") -> str:
     """A number with its noun.
 
-    >>> counted(1, "seed"), counted(3, "seed")
-    ('1 seed', '3 seeds')
+    >>> counted(1, "seed"), counted(3, "seed"), counted(3, "entry", "entries")
+    ('1 seed', '3 seeds', '3 entries')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
 
 
 def are(count: int, noun: str) -> str:

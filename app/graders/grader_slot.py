@@ -27,6 +27,7 @@ from app.system_limits import is_used_up
 log = logging.getLogger("podium.graders")
 
 STARTS = 3  # attempts to start a grader before the waiting job fails
+LEAST_PRIORITY = 19  # the largest niceness there is
 PAUSE_SECONDS = 1.0  # between them; also between the checks of an idle slot
 
 
@@ -79,7 +80,8 @@ class GraderSlot:
 
     `start_error` is the reason of the last failed start, and `isolation` has the walls around the
     last process. With `idle_seconds` the slot is on demand: its process starts for a job, and ends
-    after so long without one. With `niceness`, others get the processors first.
+    after so long without one. With `niceness`, which is beyond this process's own, others get the
+    processors first.
     """
 
     def __init__(
@@ -232,8 +234,10 @@ class GraderSlot:
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
         if self._niceness:
+            # Of a server that stands back itself, its graders do too: this process more than they.
+            wanted = os.getpriority(os.PRIO_PROCESS, 0) + self._niceness
             with contextlib.suppress(OSError):  # it died: the job will say so
-                os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
+                os.setpriority(os.PRIO_PROCESS, process.pid, min(wanted, LEAST_PRIORITY))
         self.process, self.start_error = process, ""
         self.isolation = process.isolation
         self.cache = CacheCounts()

@@ -35,7 +35,7 @@ from app.resampling.uncertainty import Uncertainty
 CUSTOM_IDLE_SECONDS = 300.0
 # For a closing pool's template to end the graders; it is not waited for any longer.
 ENDING_SECONDS = 5.0
-NICENESS = 15  # of the process that estimates uncertainty; that of those that grade is 5
+NICENESS = 15  # of the process that estimates uncertainty, beyond the server's; graders have 5
 
 
 class GraderPool:

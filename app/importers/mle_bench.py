@@ -19,6 +19,7 @@ from typing import Literal
 
 from app.domain.competition import TOML, Competition, parse_competition
 from app.domain.read_leaderboard import FILE as LEADERBOARD
+from app.domain.wording import counted
 from app.errors import BadCompetition
 from app.importers import natural_questions
 from app.importers.checksums import parse_checksums
@@ -185,7 +186,9 @@ def _add_board(
     scores = _scores(_not_a_pointer(file))
     lines = [score for score in scores if score.strip()]
     if len(lines) < len(scores):
-        assembled.notes.append(f"{len(scores) - len(lines)} teams without a score were left out")
+        without = len(scores) - len(lines)
+        were = "was" if without == 1 else "were"
+        assembled.notes.append(f"{counted(without, 'team')} without a score {were} left out")
     (folder / LEADERBOARD).write_text("\n".join(["score", *lines, ""]), encoding="utf-8")
     try:
         checked_leaderboard(competition, (folder / LEADERBOARD).read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import Response
 
 from app.api.dependencies import Anyone, Ctx
+from app.domain.wording import counted
 from app.errors import NotFound
 from app.kaggle_api.archive import EPOCH
 from app.kaggle_api.deps import entry_for
@@ -84,9 +85,9 @@ def _lines(
         known = (("gold", board.lines.gold), ("silver", board.lines.silver),
                  ("bronze", board.lines.bronze))  # fmt: skip
         lines = ", ".join(f"{name} {line!r}" for name, line in known if line is not None)
+        teams = f" of {counted(board.teams, 'team')}" if board.teams is not None else ""
         raise NotFound(
-            f"Only the medal lines of {entry.version.slug}'s leaderboard of {board.teams} teams "
-            f"are known: {lines}."
+            f"Only the medal lines of {entry.version.slug}'s leaderboard{teams} are known: {lines}."
         )
     source = entry.competition.leaderboard
     captured = source.captured_at if source else None

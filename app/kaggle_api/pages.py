@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from app.domain import wording
 from app.domain.feedback import Feedback
 from app.services.runtime.catalogue import CatalogueEntry
 from app.storage.database.records import RunRecord
@@ -46,7 +47,7 @@ def _evaluation(entry: CatalogueEntry) -> str:
     if form is None:
         lines += ["", "There are no submissions here: a harness measures and reports the result."]
         return "\n".join(lines) + "\n"
-    rows = f", {entry.version.rows} rows" if entry.version.rows else ""
+    rows = f", {wording.counted(entry.version.rows, 'row')}" if entry.version.rows else ""
     lines += ["", f"A submission is a CSV file with one header line{rows}, as in", ""]
     lines += ["`sample_submission.csv`:", ""]
     lines += [f"- `{name}`: id" for name in form.id]
@@ -76,7 +77,7 @@ def _rules(run: RunRecord | None) -> str:
         lines.append(f"- At most {total} {counted} in all.")
     if hours is not None:
         since = f"{run.started_at:%Y-%m-%d %H:%M} UTC" if run.started_at else "its first request"
-        lines.append(f"- The run ends {hours:g} hours after {since}.")
+        lines.append(f"- The run ends {hours:g} {'hour' if hours == 1 else 'hours'} after {since}.")
     if per_day is None and total is None:
         lines.append("- The number of submissions is not limited.")
     spared = "Invalid files do not count." if run.feedback.shows_state else "Every file counts."

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from app.domain.wording import counted
 from app.receipts import dsse, ed25519, merkle, sshsig
 from app.receipts.allowed_signers import Signer
 from app.receipts.checkpoints import MOST_ENTRIES, Checkpoint, read_checkpoint
@@ -132,9 +133,13 @@ def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpo
     if not merkle.is_included(hashed, number, found.size, hashes, found.root):
         raise BadProof(
             f"The proof does not lead from entry {number} to the root of the checkpoint of "
-            f"{found.size} entries."
+            f"{_entries(found)}."
         )
     return found
+
+
+def _entries(checkpoint: Checkpoint) -> str:
+    return counted(checkpoint.size, "entry", "entries")
 
 
 def kept_checkpoint(older: str, trust: Trust) -> Checkpoint:
@@ -159,12 +164,12 @@ def check_consistency(proof: dict[str, Any], older: str, trust: Trust) -> Checkp
         raise BadProof(f"The checkpoints are of two logs: {old.origin} and {new.origin}.")
     if new.size < old.size:
         raise BadProof(
-            f"The log has {new.size} entries, and had {old.size} before: entries were withdrawn, "
+            f"The log has {_entries(new)}, and had {old.size} before: entries were withdrawn, "
             "or an older backup was restored."
         )
     if not merkle.is_consistent(old.size, old.root, new.size, new.root, _hashes(proof)):
         raise BadProof(
-            f"The log of {new.size} entries does not begin with the {old.size} entries of the "
+            f"The log of {_entries(new)} does not begin with the {_entries(old)} of the "
             "older checkpoint: its past was changed, or an older backup was restored."
         )
     return new
@@ -186,7 +191,7 @@ def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
             )
         if other.size == included.size and other.root != included.root:
             raise BadProof(
-                f"The log of {included.size} entries that has the receipt is not the one of the "
+                f"The log of {_entries(included)} that has the receipt is not the one of the "
                 "other checkpoint of as many entries: its signer shows two logs."
             )
     if all(other.size != included.size for other in others):
@@ -197,7 +202,7 @@ def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
             else f"consistency?from={first}&to={included.size}"
         )
         raise BadProof(
-            f"The proof of the receipt is of {included.size} entries, and no other checkpoint is, "
+            f"The proof of the receipt is of {_entries(included)}, and no other checkpoint is, "
             "so nothing shows that they are of one log. Name with --log the answer of "
             f"/v1/log/proofs/{needed}."
         )

@@ -176,7 +176,7 @@ def _format(about: RunGuide) -> list[str]:
     form = about.competition.submission
     if form is None:
         return ["This competition takes no files: a harness measures its results."]
-    rows = f", {about.rows} rows" if about.rows is not None else ""
+    rows = f", {counted(about.rows, 'row')}" if about.rows is not None else ""
     lines = [f"A CSV file in UTF-8 with a header{rows}. Its columns:"]
     lines += [f"- `{name}`: the id, as in the sample submission" for name in form.id]
     lines += [f"- `{name}`: {_kind(column)}" for name, column in form.columns.items()]

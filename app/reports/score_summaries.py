@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.domain.wording import counted
 from app.reports.document.footnotes import EFFECTS, footnotes, marked, shared_notes
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
@@ -86,8 +87,9 @@ def scores_report(found: ScoredExperiment) -> Report:
             f"Optimality gap: how far attempts fall short of {found.target:g}, on average.",
         ]
         if found.unplaced:
+            has = "has" if len(found.unplaced) == 1 else "have"
             notes.append(
-                f"{len(found.unplaced)} attempts that have no {found.scale} "
+                f"{counted(len(found.unplaced), 'attempt')} that {has} no {found.scale} "
                 f"{EFFECTS[context.filters.padding.value]} (padding={context.filters.padding})."
             )
         notes += shared_notes([context, found.against]) if found.against else footnotes(context)

@@ -58,10 +58,11 @@ def selection_report(found: ChoiceCosts) -> Report:
                 lines,
             )
         ]  # fmt: skip
+        has = "has" if found.with_choice == 1 else "have"
         notes = [
             (
-                f"{found.with_choice} of {found.runs} runs have two or more valid submissions; the "
-                "others have no regret."
+                f"{found.with_choice} of {found.runs} runs {has} two or more valid submissions; "
+                "the others have no regret."
             ),
         ]
         if found.unplaced and not found.placed:

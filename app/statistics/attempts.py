@@ -111,9 +111,10 @@ def make_grid(
         )
     gaps = len(numbers) * len(slugs) - len(of_attempts)
     if gaps > MOST_MISSING:
+        places = "competition" if len(slugs) == 1 else "competitions"
         raise Conflict(
             f"{gaps:,} attempts have no result, of {len(numbers):,} seeds at {len(slugs):,} "
-            f"competitions, and each would be listed; at most {MOST_MISSING:,} may be missing. Ask "
+            f"{places}, and each would be listed; at most {MOST_MISSING:,} may be missing. Ask "
             "for a suite of the competitions at which the experiment has results."
         )
     at_rows = np.searchsorted(numbers, of_attempts)

@@ -117,6 +117,16 @@ def test_the_leaderboard_comes_as_json_and_as_csv(podium: Podium, tiny: Path) ->
     assert table[:2] == ["place,score", f"1,{board['scores'][0]}"]
 
 
+def test_kaggles_clients_are_told_of_medal_lines_alone(podium: Podium) -> None:
+    lines = '[leaderboard]\nsource = "a test"\nteams = 1\ngold = 0.05\nsilver = 0.1\nbronze = 0.2\n'
+    folder = podium.competition(leaderboard=None, toml=lines)
+
+    answer = podium.admin.get(f"/api/v1/competitions/{folder.name}/leaderboard/view")
+
+    assert answer.status_code == 404
+    assert "of 1 team are known: gold 0.05, silver 0.1, bronze 0.2." in answer.text
+
+
 def test_a_standing_needs_no_submission(podium: Podium, tiny: Path) -> None:
     board = podium.admin.get(f"/v1/competitions/{tiny.name}/leaderboard").json()
     score = board["scores"][1]

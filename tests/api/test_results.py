@@ -475,7 +475,7 @@ def test_a_rejected_file_that_was_selected_counts_alike_in_rates_and_choices(
 ) -> None:
     name = podium.experiment()
     run = add_run(podium, name, tiny.name, 0, feedback="none")  # it cannot know what is valid
-    run.submit(good_submission(tiny))
+    podium.settled(run.submit(good_submission(tiny)).json()["id"])
     bad = run.submit(b"not,a,submission\n").json()["id"]
     chosen = run.client.put(f"/v1/runs/{run.id}/selected", json={"submission": bad})
     assert chosen.status_code == 200, chosen.text

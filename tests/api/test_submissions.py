@@ -55,6 +55,30 @@ def test_a_wait_in_a_second_header_prefer_is_read(podium: Podium, tiny: Path) ->
     assert (response.status_code, response.json()["state"]) == (201, "graded")
 
 
+@pytest.mark.parametrize(
+    ("prefer", "applied"),
+    [
+        ("wait=1e3", None),
+        ("wait=1.5", None),
+        ("wait=20s", None),
+        ('wait="20', None),
+        ("wait=20", "wait=20"),
+        ('return=minimal; WAIT = "20", x', "wait=20"),
+        ("wait=00000000020;x", "wait=20"),
+        ("wait=12345678", "wait=60"),
+    ],
+)
+def test_a_wait_that_is_no_whole_number_is_ignored(
+    podium: Podium, tiny: Path, good: bytes, prefer: str, applied: str | None
+) -> None:
+    run = podium.run(tiny, feedback="full")
+
+    response = run.submit(good, Prefer=prefer)
+
+    assert response.headers.get("Preference-Applied") == applied
+    assert response.status_code == (202 if applied is None else 201)
+
+
 def test_without_a_wait_the_answer_is_202_and_the_grade_comes(
     podium: Podium, tiny: Path, good: bytes
 ) -> None:

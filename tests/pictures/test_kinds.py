@@ -10,24 +10,15 @@ from app.domain.states import CompetitionStatus
 from app.pictures.kinds import cost_picture, leaderboard_picture
 from app.services.runtime.catalogue import CatalogueEntry
 from app.storage.database.records import VersionRecord
+from tests.services.submissions.test_run_events import TOML
 
-TOML = """
-title = "Bikes"
-version = 1
-[metric]
-name = "root_mean_squared_error"
-[submission]
-id = "id"
-[submission.columns]
-count = { kind = "number" }
-[leaderboard]
-source = "a site"
-"""
+BOARD = '[leaderboard]\nsource = "a site"\n'
 
 
 def entry(more: str) -> CatalogueEntry:
     """A competition whose leaderboard is declared as the TOML says, without a file of it."""
-    competition = parse_competition("bikes", TOML + more)
+    toml = TOML + BOARD + more
+    competition = parse_competition("bikes", toml)
     version = VersionRecord(
         id=1,
         slug="bikes",
@@ -36,7 +27,7 @@ def entry(more: str) -> CatalogueEntry:
         status=CompetitionStatus.READY,
         title="Bikes",
         document={},
-        toml=TOML + more,
+        toml=toml,
         leaderboard=None,
         lint=[],
         rows=2,

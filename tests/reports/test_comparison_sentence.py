@@ -59,3 +59,11 @@ def test_equal_differences_have_no_interval() -> None:
     assert comparison_sentence("a", "b", compare(bad, bad), "gold").startswith(
         "a and b have the same rate of gold, 0.0 %, over 3 competitions."
     )
+
+
+def test_who_is_ahead_by_less_than_a_point_is_ahead() -> None:
+    ours, theirs = grid(["gold", *[None] * 199]), grid([None] * 200)
+
+    sentence = comparison_sentence("a", "b", compare(ours, theirs), "any_medal")
+
+    assert sentence.startswith("a is ahead of b by 0.5 points of any medal")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +15,12 @@ import httpx
 import pytest
 
 from tests.api.conftest import Podium
+from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
+from tests.storage.blobs.test_s3_answers import Gate, Handler
 
 SERVICE = "/api/v1/competitions.CompetitionApiService"
 Start = Callable[..., PodiumServer]
@@ -195,6 +198,44 @@ def test_a_store_that_cannot_be_used_is_told_at_the_start(
     server = cluster("one", wait=False, dispatch="queue")
     server.environment.update(setting)
     assert_refused(server, words)
+
+
+def test_strangers_are_not_told_where_a_store_that_refuses_is(
+    cluster: Start, own_s3: S3Server, tmp_path: Path
+) -> None:
+    server = cluster("one")
+    folder = write_competition(tmp_path / "folders" / "tiny")
+    with contextlib.ExitStack() as stack:
+        there = Podium(server, folder.parent, stack)
+        there.send_folder(folder)
+        askers = {
+            "admin": there.admin, "researcher": there.client(there.researcher_key()),
+            "agent": there.client(there.run(folder).document["key"]),
+            "nobody": there.client(), "somebody": there.client("pod_admin_wrong"),
+        }  # fmt: skip
+        own_s3.stop()
+        with refusing(own_s3.port):
+            await_that(lambda: there.client().get("/readyz").status_code == 503, "it is ready")
+            told = {who: each.get("/readyz").json()["storage"] for who, each in askers.items()}
+        own_s3.start()
+
+    for who, said in told.items():
+        assert "refuses these credentials" in said
+        assert "AccessDenied" in said
+        knows = {word in said for word in ("s3://", "podium ", str(own_s3.port))}
+        assert knows == {who in ("admin", "researcher")}, (who, said)
+
+
+@contextlib.contextmanager
+def refusing(port: int) -> Iterator[None]:
+    """A store in the place of another that refuses every request."""
+    with Gate(("127.0.0.1", port), Handler) as gate:
+        gate.status, gate.body = 403, b"<Error><Code>AccessDenied</Code></Error>"
+        thread = threading.Thread(target=gate.serve_forever, args=(0.02,))
+        thread.start()
+        yield
+        gate.shutdown()
+        thread.join()
 
 
 def test_a_bucket_that_may_only_be_read_is_told_at_the_start(

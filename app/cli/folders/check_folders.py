@@ -81,7 +81,8 @@ def _print_walls(isolation: Isolation) -> None:
 def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
     if not one.problems:
         is_ready = one.status is CompetitionStatus.READY
-        rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else NO_ANSWERS
+        without = "measured" if is_ready else NO_ANSWERS
+        rows = _counted(one.rows, "row") if one.rows else without
         out.print(f"{one.slug}: ok, {rows}", highlight=False)
         if in_full and one.understood is not None:
             _print_understood(one.understood)
@@ -90,6 +91,10 @@ def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
         err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
     for finding in one.lint:
         err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _print_understood(found: check_competition.Understood) -> None:
@@ -105,7 +110,7 @@ def _print_understood(found: check_competition.Understood) -> None:
         lines.append(f"the sample submission scores {found.sample_score:.6g}")
     if found.lines:
         shown = [f"{name} {line:.6g}" for name, line in found.lines.items() if line is not None]
-        teams = "teams not known" if found.teams is None else f"{found.teams:,} teams"
+        teams = "teams not known" if found.teams is None else _counted(found.teams, "team")
         lines.append(f"human leaderboard: {teams}; {', '.join(shown) or 'no medal lines'}")
     else:
         lines.append("human leaderboard: none, so nobody wins a medal")

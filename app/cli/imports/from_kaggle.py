@@ -12,6 +12,7 @@ from app.cli.imports.archived_note import note_archived
 from app.cli.output import err, json_at_the_end, one_of, out, print_note
 from app.cli.progress import file_progress
 from app.domain.states import ArchivalKind
+from app.domain.wording import counted
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleSource, reach_podium
@@ -89,9 +90,8 @@ def replace_board(slug: str, file: Path | None) -> None:
             board, name = read_kaggle_leaderboard(file), f"file:{file.name}"
         imported = replace_leaderboard(context, slug, board, name)
         verb = "imported as" if imported.created else "was imported before as"
-        out.print(
-            f"{slug}, with a leaderboard of {board.teams} teams, {verb} {imported.version.number}"
-        )
+        teams = counted(board.teams, "team")
+        out.print(f"{slug}, with a leaderboard of {teams}, {verb} {imported.version.number}")
         note_archived(context, ArchivalKind.COMPETITION, slug)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from app.cli.options import AsJson
 from app.cli.output import out, print_json
+from app.domain.wording import counted
 
 if TYPE_CHECKING:
     from app.services.operations.backup_format import BackupManifest
@@ -87,8 +88,8 @@ def _print_summary(what: str, manifest: BackupManifest, as_json: bool) -> None:
         )
         return
     out.print(
-        f"{what}: of {manifest.made_at}, {rows.get('submission', 0)} submissions, "
-        f"{rows.get('grade', 0)} grades, {manifest.rows()} rows in all, {manifest.blobs.rows} "
-        f"files of {manifest.blob_bytes} bytes",
+        f"{what}: of {manifest.made_at}, {counted(rows.get('submission', 0), 'submission')}, "
+        f"{counted(rows.get('grade', 0), 'grade')}, {counted(manifest.rows(), 'row')} in all, "
+        f"{counted(manifest.blobs.rows, 'file')} of {counted(manifest.blob_bytes, 'byte')}",
         markup=False, highlight=False, soft_wrap=True,
     )  # fmt: skip

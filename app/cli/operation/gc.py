@@ -9,7 +9,7 @@ import typer
 from app.cli.context import require_podium
 from app.cli.options import AsJson
 from app.cli.output import out, print_json
-from app.domain.wording import first_lines
+from app.domain.wording import counted, first_lines
 from app.units import MEGABYTE
 
 LISTED = 20
@@ -56,4 +56,4 @@ def gc(
     for line in first_lines(lines, LISTED, "--json lists all"):
         out.print(line, markup=False, soft_wrap=True)
     what = "removed" if delete else "would be removed (--delete removes them)"
-    out.print(f"{len(found)} files of {size / MEGABYTE:.1f} MB {what}", highlight=False)
+    out.print(f"{counted(len(found), 'file')} of {size / MEGABYTE:.1f} MB {what}", highlight=False)

@@ -15,6 +15,7 @@ from typing import Any
 from app.bundled import is_installed
 from app.domain.competition import TOML
 from app.domain.read_leaderboard import FILE as BOARD
+from app.domain.wording import counted
 from app.errors import BadCompetition, NotFound, PodiumError
 from app.importers.archive import unpack_files
 from app.importers.folder import MAX_FILES
@@ -175,7 +176,7 @@ def _fetch_board(
         return
     (folder / BOARD).write_text(board.csv_text, encoding="utf-8")
     without = f", {board.without_score} without a score left out" if board.without_score else ""
-    log_step(f"{slug}: leaderboard of {board.teams} teams{without}")
+    log_step(f"{slug}: leaderboard of {counted(board.teams, 'team')}{without}")
 
 
 def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, home: Path) -> None:

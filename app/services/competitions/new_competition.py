@@ -13,6 +13,7 @@ import pandas as pd
 
 from app.domain.competition import SLUG, TOML
 from app.domain.read_leaderboard import FILE as LEADERBOARD
+from app.domain.wording import counted
 from app.errors import Conflict, Invalid
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.preparation.from_table import baseline
@@ -82,7 +83,9 @@ def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) 
     require_new(folder)
     table = read_table(choices.data)
     if len(table) < MIN_ROWS:
-        raise Invalid(f"{choices.data} has {len(table)} rows; {MIN_ROWS} are the fewest.")
+        raise Invalid(
+            f"{choices.data} has {counted(len(table), 'row')}; {MIN_ROWS} are the fewest."
+        )
     for role, column in (
         ("--target", choices.target),
         ("--id", choices.id),
@@ -244,6 +247,6 @@ def _require_roles(table: pd.DataFrame, choices: NewCompetitionChoices) -> None:
         empty = np.flatnonzero(table[choices.by] == "")
         if len(empty):
             raise Invalid(
-                f"--group: {choices.by!r} is empty in {len(empty)} rows, first in row "
+                f"--group: {choices.by!r} is empty in {counted(len(empty), 'row')}, first in row "
                 f"{empty[0] + 1}: name their groups, or remove these rows."
             )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 import resource
 import threading
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ PROBE_SECONDS = 0.25  # between two probes of the storage
 PROBING = threading.Lock()
 LONGEST_WAIT = 1.0  # seconds for the probe of another request: a store that hangs takes longer
 GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
+# Where files are is for those who run Podium: URLs of an S3 store, and the path of a directory.
+ADDRESS = re.compile(r",? (?:in )?(?:\w+:/)?/[^,()]*?(?=,| \(| in |$),?")
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
 
@@ -73,6 +76,11 @@ def readiness(context: Context) -> Readiness:
         workers=_workers(context),
         isolation=asdict(context.graders.isolation()),
     )
+
+
+def without_addresses(found: Readiness) -> Readiness:
+    """What strangers and agents are told: which part does not work and why, but not where it is."""
+    return replace(found, storage=ADDRESS.sub("", found.storage))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.receipts import merkle
 from app.receipts.allowed_signers import allowed_signers
@@ -99,7 +100,7 @@ def consistency(context: Context, start: int, size: int | None) -> Consistency:
         found = _checkpoint(session, size)
         if start > found.size:
             raise Invalid(
-                f"from: the log has {found.size} entries. If you have a signed checkpoint with "
+                f"from: the log has {_entries(found.size)}. If you have a signed checkpoint with "
                 f"{start}, entries were withdrawn, or an older backup was restored."
             )
         proof = merkle.consistency_proof(log.node_reader(session), start, found.size)
@@ -123,6 +124,10 @@ def revoked(context: Context) -> str:
     return "".join(f"{public_line(key.public)} {key.id}\n" for key in found)
 
 
+def _entries(count: int) -> str:
+    return counted(count, "entry", "entries")
+
+
 def _entry(session: Session, number: int) -> LogEntryRecord:
     found = log.entry(session, number)
     if found is None:
@@ -133,7 +138,7 @@ def _entry(session: Session, number: int) -> LogEntryRecord:
 def _checkpoint(session: Session, size: int | None) -> CheckpointRecord:
     found = log.last_checkpoint(session) if size is None else log.checkpoint(session, size)
     if found is None:
-        what = "no entry yet" if size is None else f"no checkpoint of {size} entries"
+        what = "no entry yet" if size is None else f"no checkpoint of {_entries(size)}"
         raise NotFound(f"The log has {what}.")
     return found
 

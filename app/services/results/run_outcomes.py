@@ -16,6 +16,7 @@ from typing import Any
 
 from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
+from app.domain.wording import counted
 from app.services.experiments import experiments
 from app.services.results.baseline_comparison import BaselineComparison
 from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
@@ -140,7 +141,7 @@ def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
     return {
         slug: Baseline(
             score=_mean(values),
-            source=f"mean of {len(values)} runs of the experiment {name}",
+            source=f"mean of {counted(len(values), 'run')} of the experiment {name}",
         )
         for slug, values in scores.items()
     }

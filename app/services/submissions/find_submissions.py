@@ -49,7 +49,7 @@ def read_outcomes(
         return query(outcomes=caller.reads_outcomes(run))
     found = query(outcomes=False)
     shown = [
-        one.id
+        one
         for one, _ in found
         if one.run_id == run.id
         and one.settled_at is not None

@@ -66,13 +66,17 @@ def newest_and_best(
         if not run.feedback.shows_public_score:
             return received_at, None
         graded = submissions.best_first(session, run.id, score, higher_is_better=higher_is_better)
-        seen = (shown_outcome(run.feedback, *one, now=now, step=step)[0] for one in graded)
-        best = next((one.id for one in seen if one.state.is_settled), None)
+        best = next((one for one in graded if _is_shown(run, one, now, step)), None)
         found = submissions.with_outcomes(session, [best] if best else [])
     if not found:
         return received_at, None
     grade = disclose.show_all(context, caller, run, list(found.values()), now=now)[0].grade
     return received_at, None if grade is None else grade[score]
+
+
+def _is_shown(run: RunRecord, submission: SubmissionRecord, now: datetime, step: float) -> bool:
+    seen, _ = shown_outcome(run.feedback, submission, None, now=now, step=step)
+    return seen.state.is_settled
 
 
 def submission_page(

@@ -32,6 +32,12 @@ POSTGRES_TEMPORARY = (
     POSTGRES_DENIED,
 )  # fmt: skip
 READ_ONLY = "The database is read-only"
+# PostgreSQL's words for 53300, and PgBouncer's: the client's library does not hand on the state of
+# the error of a new connection. A server that speaks another language is told as away.
+NO_CONNECTION_LEFT = (
+    "too many connections for", "too many clients already", "remaining connection slots are",
+    "no more connections allowed",
+)  # fmt: skip
 POSTGRES_DISK_FULL = "53100"
 # What a database answers that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
 SQLITE_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -61,6 +67,8 @@ def outage_in_words(error: BaseException) -> str:
         return READ_ONLY
     if is_denied(error):
         return "The database refuses its user"
+    if any(words in str(cause) for words in NO_CONNECTION_LEFT):
+        return "The database has no connection left for Podium"
     return "The database is locked or away"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, func, insert, select, update
@@ -24,6 +25,9 @@ WITH_GRADE = select(TABLE, GRADE).join(GRADE, OF_OWN_VERSION, isouter=True)
 # Without what grading found: reading it takes longer for a file with many mistakes, and whoever
 # may not know the outcome could tell by the time.
 BARE = select(*(column for column in TABLE.c if column.name not in {"problem", "warnings"}))
+OUTCOMES = select(TABLE.c.id, TABLE.c.problem, TABLE.c.warnings, GRADE).join(
+    GRADE, OF_OWN_VERSION, isouter=True
+)
 OF_RUN = TABLE.c.run_id == bindparam("run_id")
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 
@@ -65,13 +69,17 @@ def get_submission(
 
 
 def with_outcomes(
-    session: Session, ids: Sequence[str]
+    session: Session, found: Sequence[SubmissionRecord]
 ) -> dict[str, tuple[SubmissionRecord, GradeRecord | None]]:
-    """The submissions with these ids and their grades, by id."""
-    if not ids:
+    """Submissions that were read without their outcomes, with them and their grades, by id."""
+    if not found:
         return {}
-    rows = session.execute(WITH_GRADE.where(TABLE.c.id.in_(ids)))
-    return {found[0].id: found for found in map(_with_grade, rows)}
+    by_id = {one.id: one for one in found}
+    rows = session.execute(OUTCOMES.where(TABLE.c.id.in_(by_id)))
+    return {
+        of: (replace(by_id[of], problem=problem, warnings=warnings), _grade(grade))
+        for of, problem, warnings, *grade in rows
+    }
 
 
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
@@ -115,13 +123,13 @@ def latest_submissions(
 
 def best_first(
     session: Session, run_id: str, score: str, *, higher_is_better: bool
-) -> Iterator[tuple[SubmissionRecord, None]]:
+) -> Iterator[SubmissionRecord]:
     """A run's graded submissions that have this kind of score, the best first: no outcomes."""
     column = GRADE.c[score]
     best = column.desc() if higher_is_better else column
     query = BARE.join(GRADE, OF_OWN_VERSION).where(TABLE.c.run_id == run_id, column.is_not(None))
     rows = session.execute(query.order_by(best, TABLE.c.id).execution_options(yield_per=100))
-    return ((SubmissionRecord(**row._asdict()), None) for row in rows)
+    return (SubmissionRecord(**row._asdict()) for row in rows)
 
 
 def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
@@ -208,8 +216,11 @@ def _found(row: Row[Any], outcomes: bool) -> tuple[SubmissionRecord, GradeRecord
 
 
 def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
-    grade = None if row[COLUMN_COUNT] is None else record(GradeRecord, row[COLUMN_COUNT:])
-    return record(SubmissionRecord, row[:COLUMN_COUNT]), grade
+    return record(SubmissionRecord, row[:COLUMN_COUNT]), _grade(row[COLUMN_COUNT:])
+
+
+def _grade(columns: Sequence[Any]) -> GradeRecord | None:
+    return None if columns[0] is None else record(GradeRecord, columns)
 
 
 def _row_count(result: Any) -> int:

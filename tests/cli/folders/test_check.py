@@ -41,6 +41,16 @@ def test_check_counts_usages_as_the_grader_reads_them(podium: Command, tmp_path:
     assert "10 private, 10 public" in done.stdout
 
 
+def test_check_says_one_row_and_one_team(podium: Command, tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "here" / "one", rows=1, usage=None, leaderboard=[0.5])
+
+    done = podium("check", folder)
+
+    assert done.returncode == 0, done.stderr
+    assert "one: ok, 1 row\n" in done.stdout
+    assert "human leaderboard: 1 team;" in done.stdout
+
+
 def test_check_refuses_a_suite_of_unknown_competitions(podium: Command, tiny: Path) -> None:
     suites = '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny", "nowhere"]\n'
     (tiny.parent / "suites.toml").write_text(suites)

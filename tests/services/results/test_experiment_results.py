@@ -135,6 +135,19 @@ def test_a_run_without_a_result_at_a_competition_without_a_baseline_is_left_out_
     assert [(one.competition, one.seed) for one in found.missing] == [("known", 0)]
 
 
+def test_a_competition_without_a_run_that_declares_a_baseline_is_missing(context: Context) -> None:
+    declares, without = "mlagentbench-vectorization", "mlagentbench-clrs"
+    folders = [bundled("competitions") / slug for slug in (declares, without)]
+    versions = [import_folder(context, folder).version for folder in folders]
+    add_run(context.database, versions[1], "first", state="closed")
+    filters = ResultFilter(suite="mlagentbench", padding=Padding.FAIL)
+
+    found = success(context, "first", SuccessScope(filters, baselines=Baselines.KNOWN), None)
+
+    assert found.missing_baseline == {without: 1}
+    assert declares in {one.competition for one in found.missing}
+
+
 def test_a_competition_without_a_run_and_without_a_baseline_is_left_out_too(
     context: Context,
 ) -> None:

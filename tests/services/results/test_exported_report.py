@@ -9,7 +9,7 @@ from app.domain.medals import Medal
 from app.errors import NotFound
 from app.services.results.exported_report import export_report, exported_score
 from app.services.runtime.context import Context
-from tests.services.results.make import import_medals
+from tests.services.results.make import add_imports, import_medals
 
 
 def board(gold: float, *, decimals: int | None = None) -> Leaderboard:
@@ -51,3 +51,27 @@ def test_a_report_counts_what_its_entries_say(context: Context) -> None:
     assert totals == (3, 2, 1)
     with pytest.raises(NotFound, match="seed 2"):
         export_report(context, "first", 2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "score", "exported"),
+    [
+        ({}, 0.899999, 0.899999),  # 0.90000 would win gold by the lines of the report
+        ({"median_threshold": None}, 0.899999, 0.9),  # without its lines nothing is compared
+        ({}, None, None),
+    ],
+)
+def test_an_imported_score_is_rounded_where_its_lines_lead_to_its_medal(
+    context: Context, lines: dict[str, float | None], score: float | None, exported: float | None
+) -> None:
+    document = {
+        "gold_threshold": 0.9, "silver_threshold": 0.8, "bronze_threshold": 0.7,
+        "median_threshold": 0.5, "is_lower_better": False, **lines,
+    }  # fmt: skip
+    import_medals(context, "first", {})
+    medal = None if score is None else "silver"
+    add_imports(context, "first", {"a": {0: medal}}, score=score, document=document)
+
+    (entry,) = export_report(context, "first", 0)["competition_reports"]
+
+    assert entry["score"] == exported

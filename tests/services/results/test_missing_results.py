@@ -61,3 +61,11 @@ def test_the_error_names_the_first_three_and_lists_all() -> None:
         {"competition": "a", "runs": 1},
         {"competition": "b", "runs": 2},
     ]
+
+
+def test_the_error_says_which_of_them_padding_does_not_count() -> None:
+    lost, other = Missing("a", None, ALL_LOST), Missing("b", 1, "being graded")
+    spared = "but not those of competitions whose runs were all lost"
+
+    assert spared in incomplete([lost, other]).detail
+    assert spared not in incomplete([other]).detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.services.results.cells import heat_map
 from app.services.results.overview import page
 from app.services.runtime.context import Context
 from tests.services.results.make import add_imports, closed_run, import_medals
@@ -56,3 +57,17 @@ def test_the_results_at_all_versions_of_a_competition_count(context: Context, he
     assert (found.competitions, found.rated, found.counted) == (1, 1, 4)
     assert found.rates is not None
     assert (found.rates["any_medal"], found.rates["gold"]) == (50.0, 25.0)
+
+
+def test_the_percentile_is_the_mean_over_runs_that_have_a_place(
+    context: Context, here: World
+) -> None:
+    places = [(0, 1, 3), (3, 0, 1), (None, None, None)]  # better, equal and worse teams
+    for seed, (better, equal, worse) in enumerate(places, start=2):
+        place = {"better": better, "equal": equal, "worse": worse}
+        closed_run(context, here.version, seed, place)
+
+    (found,) = page(context, q="first", sort="name", descending=False, limit=9, offset=0)[0]
+
+    assert found.percentile == (100.0 + 25.0) / 2
+    assert heat_map(context, "first").summary.percentile == found.percentile

@@ -21,7 +21,8 @@ from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.regrades.counted_runs import RunResult
-from tests.services.results.make import add_imports, import_medals
+from tests.services.results.make import add_imports, closed_run, import_medals
+from tests.services.submissions.conftest import readable_version
 from tests.storage.make import NOON
 
 GRADED = {
@@ -144,3 +145,11 @@ def test_the_score_of_an_imported_result_that_is_not_valid_is_none(context: Cont
         None,
         0,
     )
+
+
+def test_an_open_run_is_said_to_be_open(context: Context) -> None:
+    bikes = readable_version(context, "bikes")
+    closed_run(context, bikes, 1, {"score": 0.5})
+    closed_run(context, bikes, 2, {"score": 0.5}, state=RunState.OPEN, closed_at=None)
+
+    assert [one.is_open for one in outcomes_of(context, "first", None)] == [False, True]

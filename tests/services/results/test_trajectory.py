@@ -6,11 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.states import ReportedScoreKind, SubmissionState
+from app.domain.states import ReportedScoreKind, RunState, SubmissionState
 from app.errors import NotFound
+from app.services.results.run_outcomes import outcomes_of
 from app.services.results.trajectory import trajectory
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
+from app.storage.queries import runs
 from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.services.submissions.conftest import readable_version
@@ -106,3 +108,30 @@ def test_a_run_without_a_score_has_no_steps(context: Context, run: RunRecord) ->
 def test_a_run_that_does_not_exist_is_not_found(context: Context) -> None:
     with pytest.raises(NotFound):
         trajectory(context, "run_of_nobody", None)
+
+
+def test_reported_scores_without_steps_go_by_their_time(context: Context, run: RunRecord) -> None:
+    report(context, run, 3.0)
+    report(context, run, 2.0, run_seconds=9.0)
+    report(context, run, 1.0, run_seconds=5.0)
+
+    assert [one.score for one in trajectory(context, run.id, None).steps] == [1.0, 2.0, 3.0]
+
+
+def test_a_run_that_selected_a_rejected_file_keeps_its_best_score(
+    context: Context, run: RunRecord
+) -> None:
+    grade(context, run, 1.0, 3.0)
+    report(context, run, 0.5)
+    rejected = make_submission(run, state=SubmissionState.REJECTED)
+    context.database.write(lambda session: add_submission(session, rejected))
+    chosen = {"state": RunState.CLOSED, "selected_id": rejected.id}
+    context.database.write(lambda session: runs.update_run(session, run.id, **chosen))
+
+    found, (outcome,) = trajectory(context, run.id, None), outcomes_of(context, "first", None)
+
+    assert (found.kind, found.final) == (None, None)
+    assert found.best is not None
+    assert (found.best.sort, found.best.score) == ("graded", 1.0)
+    assert (outcome.score, outcome.best_score) == (None, 1.0)
+    assert (outcome.scores, outcome.other_scores) == (2, 1)

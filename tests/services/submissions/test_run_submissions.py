@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import sqlalchemy
 
 from app.domain.feedback import Feedback
 from app.domain.states import Role, SubmissionState
@@ -51,6 +52,27 @@ def test_a_page_knows_its_place_and_the_final_submission(context: Context, run: 
     assert (first.before, second.before, first.total, second.total) == (0, 2, 3, 3)
     last = max(sent, key=lambda one: one.received_at)
     assert (first.final, second.final, second.next_cursor) == (last.id, last.id, None)
+
+
+def test_what_a_run_reads_is_read_once(context: Context) -> None:
+    run = add_run(
+        context.database, readable_version(context, "bikes"), "first", feedback=Feedback.PUBLIC
+    )
+    sent = graded(context, run, 2.0, 2.0)
+    own = Caller(Role.RUN, "key", run_id=run.id)
+    submission_page(context, own, run, None, 2)  # what the process keeps is read before
+    statements: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        statements.append(statement)
+
+    sqlalchemy.event.listen(context.database._reading, "before_cursor_execute", note)
+    page = submission_page(context, own, run, None, 2)
+    sqlalchemy.event.remove(context.database._reading, "before_cursor_execute", note)
+
+    assert [one.submission.id for one in page.found] == [one.id for one in sent]
+    assert [one.grade and one.grade["public_score"] for one in page.found] == [0.2, 0.2]
+    assert sum("submission.message" in one for one in statements) == 1
 
 
 def test_a_submission_is_found_by_the_start_of_its_id(context: Context, run: RunRecord) -> None:

@@ -162,6 +162,37 @@ def test_a_user_who_loses_the_tables_is_told_so_until_they_are_back(
     assert after.status_code == 200
 
 
+def test_a_database_without_a_connection_left_is_told_as_such(
+    postgres, migrated_postgres, stranger, tmp_path
+):
+    with (
+        postgres.database(migrated_postgres) as name,
+        psycopg.connect(postgres.url(name), autocommit=True) as connection,
+    ):
+        connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
+        connection.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {stranger}")
+        url = make_url(postgres.url(name)).set(username=stranger)
+        server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
+        server.start()
+        end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{stranger}'"
+        try:
+            with server.client() as admin:
+                assert admin.get("/v1/experiments").status_code == 200  # it knows the key
+                connection.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT 0")
+                connection.execute(end)
+                ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
+                connection.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT -1")
+                after = admin.get("/v1/experiments")
+        finally:
+            server.stop()
+            connection.execute(f"DROP OWNED BY {stranger}")
+
+    told = "The database has no connection left for Podium; try again."
+    assert (ready.status_code, ready.json()["database"]) == (503, told)
+    assert (asked.status_code, asked.json()["detail"]) == (503, told)
+    assert after.status_code == 200
+
+
 def test_the_short_name_of_postgresql_is_understood(database_url):
     database = Database(database_url.replace("postgresql://", "postgres://"))
     database.ping()

@@ -111,7 +111,7 @@ def test_graded_submissions_come_best_first_and_the_older_of_equal_ones(
         found = submissions.best_first(
             session, world.run.id, score, higher_is_better=higher_is_better
         )
-        places = [made.index(one) for one, _ in found]
+        places = [made.index(one) for one in found]
 
     assert places == ([1, 0, 2, 3] if higher_is_better else [3, 0, 2, 1])
 

@@ -185,8 +185,10 @@ def context_of(
     excluded = sorted(s for s in wanted if unwanted & {code for code, _ in info[s].flags})
     used = wanted - set(excluded) if filters.excluded is Excluded.DROP else wanted
     if wanted and not used:
+        several = f"All {len(wanted)} competitions have"
+        all_have = several if len(wanted) > 1 else "The competition has"
         raise NoResults(
-            f"All {len(wanted)} competitions have one of the excluded flags "
+            f"{all_have} one of the excluded flags "
             f"({', '.join(filters.exclude_flags)}), so none is left."
         )
     graded_by = own.graded_by | own.excluded_by if filters.ignores_reviews else own.graded_by

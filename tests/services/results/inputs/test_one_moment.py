@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +14,12 @@ from app.services.experiments.experiments import NewExperiment, create
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.results.inputs.several import several
 from app.services.runtime.context import Context
+from app.storage.queries import exposure
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from app.storage.queries.regrades.in_force import Basis
+from tests.services.results.make import closed_run
+from tests.services.submissions.conftest import readable_version
 from tests.storage.make import NOON
 
 AVAILABLE = ResultFilter(padding=Padding.AVAILABLE)
@@ -50,3 +55,21 @@ def test_a_result_that_is_withdrawn_meanwhile_is_counted_or_withdrawn(
         counted.append((len(found.grid.counted_keys), found.withdrawn))
     assert todo == []
     assert counted == [(2, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("names", [["first"], []])
+def test_what_agents_were_told_is_that_of_the_moment(context: Context, names: list[str]) -> None:
+    run, _ = closed_run(context, readable_version(context, "bikes"), 1)
+    for after in (timedelta(0), timedelta(hours=2)):
+        at = NOON + after
+        context.database.write(
+            lambda session, at=at: exposure.record(session, run.id, "validation", None, None, at)
+        )
+    then = ResultFilter(padding=Padding.AVAILABLE, basis=Basis(as_of=NOON + timedelta(hours=1)))
+
+    told = [
+        next(one.disclosed for one in several(context, asked, names).contexts)
+        for asked in (AVAILABLE, then)
+    ]
+
+    assert told == [{"validation": 2}, {"validation": 1}]

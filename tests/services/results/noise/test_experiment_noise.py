@@ -9,6 +9,7 @@ import pytest
 from app.domain.result_choices import Excluded, Reviews
 from app.domain.states import ArchivalKind
 from app.services.regrades.apply import apply
+from app.services.results.cells import heat_map
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.results.noise.experiment_noise import (
     RateNoise,
@@ -119,3 +120,18 @@ def test_noise_is_that_of_the_first_grade_and_of_what_was_known_then(
     (found,) = final_scores(context, "first")
     assert (found.score, found.kept, found.regrade) == (0.75, None, regrade.id)
     assert (noise(context)["gold"].measured, noise(context)["gold"].unmeasured) == (0, 1)
+
+
+def test_a_cell_is_near_a_line_by_the_noise_of_the_grade_that_counts(
+    context: Context, bikes: VersionRecord
+) -> None:
+    for seed in (1, 2):
+        run, (sent,) = closed_run(context, bikes, seed, {"medal": "gold", "score": 0.5})
+        keep(context, sent, gold=0.6, none=0.4)
+    assert [cell.is_near for cell in heat_map(context, "first").rows[0].cells] == [True, True]
+
+    exclude(context, run)
+    assert [cell.is_near for cell in heat_map(context, "first").rows[0].cells] == [True, False]
+
+    apply(context, regraded(context, 0.75).id, reason="mended", by=None)
+    assert heat_map(context, "first").near == 0

@@ -6,6 +6,8 @@ import pytest
 
 from app.domain.result_choices import Excluded, Padding
 from app.errors import AttemptsMissing, Invalid, NotFound
+from app.reports.document.page import Marked
+from app.reports.score_summaries import scores_report
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.scores.score_summaries import scores
 from app.services.runtime.context import Context
@@ -49,6 +51,11 @@ def test_a_score_without_a_place_is_a_failure_only_with_padding(
     found = scores(context, "first", ResultFilter(padding=Padding.FAIL))
     assert [(one.competition, one.seed) for one in found.unplaced] == [("bikes", 3)]
     assert (found.summary.attempts, found.summary.mean.value) == (3, 25.0)
+    page = scores_report(found).page()
+    cell = page.tables[0].rows[0][1]
+    assert isinstance(cell, Marked)
+    assert cell.text == "25.00"
+    assert page.notes[2].startswith("1 attempt that has no percentile")
 
 
 def test_flagged_competitions_fail_whatever_their_scores_are(
