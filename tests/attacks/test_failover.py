@@ -100,3 +100,26 @@ def test_a_file_whose_outcome_was_lost_is_graded_again(tmp_path: Path) -> None:
 
         assert podium.admin.get(sent).json()["state"] in ("grading", "queued")
         podium.wait(sent, "graded")
+
+
+def test_a_board_has_no_result_that_was_lost(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "tiny")
+    with primary(tmp_path) as podium:
+        lost, other = podium.begin(folder, seed=0), podium.begin(folder, seed=1)
+        for run, shift in ((lost, 0.0), (other, 5.0)):
+            podium.wait(podium.send(run, good_submission(folder, shift=shift)), "graded")
+        podium.copy()
+        board = {"experiments": "e", "padding": "available"}
+        close = {"state": "closed"}
+        assert podium.admin.patch(f"/v1/runs/{lost}", json=close).status_code == 200
+        podium.admin.get("/v1/medal-rates", params=board)
+
+        podium.fail_over()
+        worse = podium.send(lost, good_submission(folder, shift=6.0))
+        podium.wait(worse, "graded")
+        assert podium.admin.patch(f"/v1/runs/{other}", json=close).status_code == 200
+        shown = podium.admin.get("/v1/medal-rates", params=board).json()
+        podium.server.stop()
+        podium.server.start()
+
+        assert shown == podium.admin.get("/v1/medal-rates", params=board).json()
