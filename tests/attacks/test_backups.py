@@ -171,3 +171,9 @@ def test_what_stands_in_place_of_a_file_is_not_waited_for(
 ) -> None:
     (backup / name).unlink()
     make(backup / name)
+
+
+@pytest.mark.parametrize("name", [BLOB_LIST, f"tables/{VERSIONS}.jsonl.gz", "blobs"])
+def test_a_file_of_holes_is_not_read_to_its_end(backup: Path, name: str) -> None:
+    named = backup / name
+    os.truncate(next(named.glob("*/*")) if named.is_dir() else named, 1 << 43)

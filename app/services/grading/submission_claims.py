@@ -7,12 +7,10 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
-from app.errors import Unavailable
 from app.graders.messages.results import GradingResult
 from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
@@ -26,7 +24,6 @@ from app.storage.database.records import ClaimRecord
 from app.storage.queries import claims, direct_claims, submissions
 from app.storage.queries.direct_claims import ClaimLimits
 
-T = TypeVar("T")
 MOST_OF_RUN = 16  # claimed at a time
 
 
@@ -41,7 +38,7 @@ class SubmissionClaims:
         self._context = context
         self._are_others = are_others
         self.may_have_more = True
-        self._may_have_lost = False
+        self._outages = 0  # of the writer, after which nothing was lost any more
         self._noted: set[str] = set()  # in a grader's hands
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
@@ -74,15 +71,17 @@ class SubmissionClaims:
             held=Counter(one.run_id for one in busy),
         )
 
-        def claim_both(session: Session) -> tuple[list[ClaimRecord], bool]:
-            if self._may_have_lost:
+        writer = self._context.database.writer
+
+        def claim_both(session: Session) -> tuple[list[ClaimRecord], bool, int]:
+            outages = writer.outages
+            if outages != self._outages:
                 self._queue_lost(session, {one.id for one in busy})
             found, has_more = direct_claims.claim(session, instance, limits, now)
             self._find_own_metrics(session, found)
-            return found, has_more
+            return found, has_more, outages
 
-        claimed, self.may_have_more = self._commit(claim_both)
-        self._may_have_lost = False
+        claimed, self.may_have_more, self._outages = self._context.database.write(claim_both)
         return claimed or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
@@ -94,7 +93,7 @@ class SubmissionClaims:
             self._find_own_metrics(session, claimed)
             return claimed
 
-        return self._commit(claim_it)
+        return self._context.database.write(claim_it)
 
     def claim_job(self, delivered: DeliveredJob) -> Future[ClaimedJob]:
         """Claim the submission of a job that the queue delivered. May be repeated.
@@ -144,16 +143,12 @@ class SubmissionClaims:
             self._noted.discard(claimed.id)
             gradings_in_progress.end(self._context.settings, claimed.id)
 
-    def _commit(self, claim: Callable[[Session], T]) -> T:
-        """Write claims. If the answer to the commit is lost, nobody knows that they are there."""
-        try:
-            return self._context.database.write(claim)
-        except Unavailable:
-            self._may_have_lost = True
-            raise
-
     def _queue_lost(self, session: Session, busy: Collection[str]) -> None:
-        """Queue again what this process has claimed and does not hold; it was not tried."""
+        """Queue again what this process has claimed and does not hold, after an outage.
+
+        The answer to the commit of a claim was lost, or a standby took over the database that had
+        not yet got an outcome. The attempt does not count.
+        """
         held = submissions.claimed_by(session, self._context.instance)
         lost = [one for one, _, _ in held if one not in busy]
         submissions.requeue_claimed_by(

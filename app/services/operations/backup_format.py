@@ -172,6 +172,9 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
 
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
+        if path.is_file() and path.stat().st_size != size:  # a sparse one has any size at once
+            yield f"{path} is damaged"
+            return
         found = file_digest(path)
     except (FileNotFoundError, NotADirectoryError):
         yield f"{path} is missing"

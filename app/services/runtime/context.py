@@ -95,7 +95,12 @@ class Context:
         self.scratches.close()
 
     def _catch_up(self) -> None:
-        """Notify of changes that were missed while the database connection was lost."""
+        """Notify of changes that were missed while the database connection was lost.
+
+        A standby that has taken over may not have the last writes, so that a count of results is
+        the same as before though they are others: nothing that was computed is kept.
+        """
+        self.kept.clear()
         awaited = self.notifications.awaited()
         with self.database.read() as session:
             settled = submissions.settled_among(session, awaited)

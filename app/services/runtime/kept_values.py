@@ -56,3 +56,8 @@ class KeptValues:
         with self._lock:
             if size < self._values.maxsize:
                 self._values[key] = (version, value, size)
+
+    def clear(self) -> None:
+        """Forget all values."""
+        with self._lock:
+            self._values.clear()

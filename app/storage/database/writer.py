@@ -42,7 +42,8 @@ class Writer:
 
     `patience` is how many seconds a function may wait for a database that is locked or away.
     `keeps_marks` is needed if the answer to a COMMIT can be lost, as over a network. The
-    writer's thread calls `on_notify` with the ids that this process has to notify.
+    writer's thread calls `on_notify` with the ids that this process has to notify. `outages` counts
+    how often an attempt found the database locked or away.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Writer:
         self._patience = patience
         self._keeps_marks = keeps_marks
         self._on_notify = on_notify
+        self.outages = 0
         self._name = uuid.uuid4().hex
         self._number = 0
         self._has_mark = False
@@ -108,6 +110,7 @@ class Writer:
                 if not is_outage(error):
                     self._isolate(self._groups.popleft(), error)
                     continue
+                self.outages += 1
                 if not pause:
                     log.warning("%s: %s", outage_in_words(error), _reason(error))
                 time.sleep(pause)

@@ -1,0 +1,128 @@
+"""A standby takes over that has not the last writes: what runs goes on from what is there."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from app.storage.database import migrations
+from tests.api.conftest import CSV, packed
+from tests.crashable import crashable_postgres
+from tests.factories import good_submission, write_competition
+from tests.postgres import OwnServer
+from tests.server import PodiumServer
+
+SECONDS = 60
+SLOW = """
+import time
+
+def score(answers, submission):
+    time.sleep(3)
+    return float((answers["target"] - submission["target"]).abs().mean())
+"""
+
+
+class Primary:
+    """A server of Podium and its PostgreSQL, in whose place a copy can be put."""
+
+    def __init__(self, postgres: OwnServer, server: PodiumServer, admin: httpx.Client) -> None:
+        self._postgres = postgres
+        self._data = postgres.directory / "data"
+        self._standby = postgres.directory / "standby"
+        self.server = server
+        self.admin = admin
+
+    def begin(self, folder: Path, **more: Any) -> str:
+        """A new run; the competition and the experiment are made with the first one."""
+        archive = {"archive": ("c.tar.gz", packed(folder), "application/gzip")}
+        assert self.admin.post("/v1/competitions", files=archive).status_code in (200, 201)
+        experiment = {"name": "e", "agent": "a", "model": "m"}
+        assert self.admin.post("/v1/experiments", json=experiment).status_code in (200, 201)
+        wanted = {"experiment": "e", "competition": folder.name, "seed": 0, **more}
+        made: str = self.admin.post("/v1/runs", json=wanted).json()["id"]
+        return made
+
+    def send(self, run: str, body: bytes) -> str:
+        sent = self.admin.post(f"/v1/runs/{run}/submissions", content=body, headers=CSV)
+        assert sent.status_code == 202, sent.text
+        return f"/v1/submissions/{sent.json()['id']}"
+
+    def wait(self, path: str, state: str) -> None:
+        """Wait until a submission has this state."""
+        deadline = time.monotonic() + SECONDS
+        while (found := self.admin.get(path).json().get("state")) != state:
+            assert time.monotonic() < deadline, f"{found}, not {state}"
+            time.sleep(0.05)
+
+    def copy(self) -> None:
+        """Make the standby: it gets what was written until now, and nothing later."""
+        self._postgres.stop()
+        shutil.copytree(self._data, self._standby)
+        for each in (self._standby, *self._standby.rglob("*")):
+            shutil.chown(each, self._data.owner(), self._data.group())
+        self._postgres.start()
+
+    def fail_over(self) -> None:
+        """Let the standby take over, and wait until Podium listens to it, some two seconds."""
+        self._postgres.stop()
+        shutil.rmtree(self._data)
+        self._standby.rename(self._data)
+        self._postgres.start()
+        deadline = time.monotonic() + SECONDS
+        while self.admin.get("/readyz").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def primary(tmp_path: Path) -> Iterator[Primary]:
+    with crashable_postgres() as postgres, postgres.database() as name:
+        migrations.upgrade(postgres.url(name))
+        server = PodiumServer(tmp_path / "data", postgres.url(name)).start()
+        try:
+            with server.client() as admin:
+                yield Primary(postgres, server, admin)
+        finally:
+            server.stop()
+
+
+def test_a_file_whose_outcome_was_lost_is_graded_again(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "slow", metric_py=SLOW)
+    with primary(tmp_path) as podium:
+        sent = podium.send(podium.begin(folder), good_submission(folder))
+        podium.wait(sent, "grading")
+        podium.copy()
+        podium.wait(sent, "graded")
+
+        podium.fail_over()
+
+        podium.wait(sent, "graded")
+
+
+def test_a_board_has_no_result_that_was_lost(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "tiny")
+    with primary(tmp_path) as podium:
+        lost, other = podium.begin(folder, seed=0), podium.begin(folder, seed=1)
+        for run, shift in ((lost, 0.0), (other, 5.0)):
+            podium.wait(podium.send(run, good_submission(folder, shift=shift)), "graded")
+        podium.copy()
+        board = {"experiments": "e", "padding": "available"}
+        close = {"state": "closed"}
+        assert podium.admin.patch(f"/v1/runs/{lost}", json=close).status_code == 200
+        podium.admin.get("/v1/medal-rates", params=board)
+
+        podium.fail_over()
+        worse = podium.send(lost, good_submission(folder, shift=6.0))
+        podium.wait(worse, "graded")
+        assert podium.admin.patch(f"/v1/runs/{other}", json=close).status_code == 200
+        shown = podium.admin.get("/v1/medal-rates", params=board).json()
+        podium.server.stop()
+        podium.server.start()
+
+        assert shown == podium.admin.get("/v1/medal-rates", params=board).json()
