@@ -99,8 +99,8 @@ def create_app(
     pages.install(app)
     app.add_middleware(RequestTurns, holder_of=turn_holder)
     app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
-    app.add_middleware(SenderTurns, sender_of=sender, has_valid_key=has_valid_key)
     app.add_middleware(HeadRequests)
+    app.add_middleware(SenderTurns, sender_of=sender, has_valid_key=has_valid_key)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]

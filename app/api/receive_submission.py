@@ -85,6 +85,7 @@ async def _receive(
     sender = Sender(sent_key(request), run_id, sent)
     if size is not None and size > SMALL_BODY_BYTES:
         caller, _ = await run_in_thread(submit.admit, context, sender)
+        note_caller(request.scope, caller.key_id, caller.role.value)
         async with body_slot(request.scope, caller.key_id, size):
             return await _receive_in_memory(request, context, run_id, submission_id, meta)
     if size is not None:

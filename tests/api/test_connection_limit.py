@@ -144,9 +144,9 @@ class Kind(Sending):
 
     def __init__(self, kind: str, since: float) -> None:
         super().__init__("key_1" if "known" in kind else self.address, 0)
-        self.since = since
+        self.since = time.monotonic() if kind == "just connected" else since
         self.waits_for_turn = kind == "waiting"
-        self._owes_bytes = kind in ("silent", "silent, known")
+        self._owes_bytes = kind in ("silent", "silent, known", "just connected")
 
     def owes_bytes(self) -> bool:
         return self._owes_bytes
@@ -157,7 +157,9 @@ class Kind(Sending):
     [
         (["silent, known", "waiting", "silent", "silent"], "silent"),
         (["silent, known", "waiting", "waiting", "waiting"], "waiting"),
+        (["just connected", "waiting", "served", "waiting"], "waiting"),
         (["served", "silent, known", "served", "served"], "silent, known"),
+        (["served", "just connected", "served", "served"], "just connected"),
         (["served", "served", "served", "served, known"], "new"),
     ],
 )

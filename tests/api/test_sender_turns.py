@@ -1,4 +1,4 @@
-"""The turns of senders: in order, one request in a pass, and none whose client has gone."""
+"""The turns of senders: in order, and of each sender one request in a pass of the event loop."""
 
 from __future__ import annotations
 
@@ -7,70 +7,9 @@ import itertools
 from typing import Any
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
 
-from app.api.http.turns.sender_turns import MANY, PAUSE_SECONDS, WAITING, SenderTurns
-
-WITH_BODY = [(b"content-length", b"2")]
-
-
-class Requests:
-    """An application behind turns, and the requests to it, which go on when a test lets them."""
-
-    def __init__(self) -> None:
-        self.begun: list[str] = []
-        self.read: list[str] = []
-        self.gates: dict[str, asyncio.Event] = {}
-        self.bodies: dict[str, asyncio.Event] = {}
-        self.scopes: dict[str, Scope] = {}
-        self.tasks: dict[str, asyncio.Task[None]] = {}
-        self.turns = SenderTurns(
-            self._application, lambda scope: scope["key"], lambda scope: scope["was_found"]
-        )
-
-    async def _application(self, scope: Scope, receive: Receive, send: Send) -> None:
-        name = scope["name"]
-        self.begun.append(name)
-        if scope["is_right"]:
-            scope["was_found"] = True
-        if scope["headers"]:
-            self.read.append((await receive())["type"])
-        if scope["passes"]:
-            return
-        await self.gates[name].wait()
-        if scope["fails"]:
-            raise RuntimeError(name)
-        await send({"type": "http.response.start", "status": 200})
-        await asyncio.Event().wait()
-
-    async def begin(self, *names: str, key: str | None = None, **more: Any) -> None:
-        for name in names:
-            scope = {"type": "http", "name": name, "key": key, "headers": [], "is_right": False,
-                     "was_found": False, "fails": False, "passes": False, **more}  # fmt: skip
-            self.scopes[name] = scope
-            self.gates[name], self.bodies[name] = asyncio.Event(), asyncio.Event()
-            self.tasks[name] = asyncio.create_task(self.turns(scope, self._receive(name), send))
-        await settle()
-
-    def _receive(self, name: str) -> Receive:
-        async def receive() -> Message:
-            await self.bodies[name].wait()
-            return {"type": "http.request", "body": b"{}"}
-
-        return receive
-
-    async def go_on(self, name: str) -> None:
-        self.gates[name].set()
-        await settle()
-
-
-async def send(message: Message) -> None:
-    await asyncio.sleep(0)
-
-
-async def settle() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
+from app.api.http.turns.sender_turns import MANY, PAUSE_SECONDS
+from tests.api.sender_requests import Requests
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +75,42 @@ def test_while_many_of_a_sender_wait_the_loop_has_time_for_others(is_known: bool
     assert asyncio.run(run()) > 50 * PAUSE_SECONDS
 
 
+def test_strangers_on_the_machine_do_not_wait_for_those_on_the_network() -> None:
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("far", "far too", client=("192.0.2.1", 1))
+        await requests.begin("near", "near too", client=("127.0.0.1", 1))
+        assert requests.begun == ["far", "near"]
+
+    asyncio.run(run())
+
+
+def test_a_key_is_known_while_its_first_answer_goes_on() -> None:
+    """An event stream lasts for hours."""
+
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("stream", key="right", is_right=True)
+        await requests.go_on("stream")
+        await requests.begin("stranger")
+        await requests.begin("k1", "k2", key="right", is_right=True)
+        assert requests.begun == ["stream", "stranger", "k1", "k2"]
+
+    asyncio.run(run())
+
+
+def test_a_key_is_known_after_a_fault() -> None:
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("k1", key="right", is_right=True, fails=True)
+        await requests.go_on("k1")
+        await requests.begin("stranger")
+        await requests.begin("k2", key="right", is_right=True)
+        assert requests.begun == ["k1", "stranger", "k2"]
+
+    asyncio.run(run())
+
+
 def test_keys_do_not_wait_for_one_another() -> None:
     async def run() -> None:
         requests = Requests()
@@ -185,78 +160,6 @@ def test_a_valid_key_waits_once_and_a_wrong_one_always() -> None:
         await requests.begin("w2", "w3", key="wrong")
         await requests.begin("k2", "k3", key="right", is_right=True)
         assert requests.begun == ["k1", "w1", "stranger", "k2", "k3"]
-
-    asyncio.run(run())
-
-
-def test_a_body_is_awaited_without_the_turn() -> None:
-    async def run() -> None:
-        requests = Requests()
-        await requests.begin("slow", headers=WITH_BODY)
-        await requests.begin("second", "third")
-        assert requests.begun == ["slow", "second"]
-        requests.bodies["slow"].set()
-        await settle()
-        assert not requests.read  # third came before the body
-        await requests.go_on("second")
-        await requests.go_on("third")
-        assert requests.read == ["http.request"]
-
-    asyncio.run(run())
-
-
-def test_a_body_of_a_valid_key_waits_for_nobody() -> None:
-    async def run() -> None:
-        requests = Requests()
-        await requests.begin("upload", headers=WITH_BODY, key="right", is_right=True)
-        await requests.begin("second", "third")
-        requests.bodies["upload"].set()
-        await settle()
-        assert requests.read == ["http.request"]
-
-    asyncio.run(run())
-
-
-@pytest.mark.parametrize("headers", [[], WITH_BODY])
-def test_a_request_whose_client_has_gone_takes_no_turn(headers: list[tuple[bytes, bytes]]) -> None:
-    async def run() -> None:
-        requests = Requests()
-        await requests.begin("first")
-        await requests.begin("gone", headers=headers)
-        await requests.begin("last")
-        requests.scopes["gone"][WAITING].set_result(False)
-        await settle()
-        assert requests.tasks["gone"].done()
-        await requests.go_on("first")
-        assert requests.begun == ["first", "last"]
-
-    asyncio.run(run())
-
-
-def test_a_client_that_goes_while_its_body_waits_is_told_as_gone() -> None:
-    async def run() -> None:
-        requests = Requests()
-        await requests.begin("slow", headers=WITH_BODY)
-        await requests.begin("second")
-        requests.bodies["slow"].set()
-        await settle()
-        requests.scopes["slow"][WAITING].set_result(False)
-        await settle()
-        assert requests.read == ["http.disconnect"]
-
-    asyncio.run(run())
-
-
-def test_a_request_that_is_cancelled_passes_its_turn_on() -> None:
-    async def run() -> None:
-        requests = Requests()
-        await requests.begin("first", "second", "third")
-        requests.gates["first"].set()
-        while not requests.scopes["second"][WAITING].done():
-            await asyncio.sleep(0)
-        requests.tasks["second"].cancel()  # it has the turn, and has not begun
-        await settle()
-        assert requests.begun == ["first", "third"]
 
     asyncio.run(run())
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.api.conftest import Podium
-from tests.attacks.sockets import allow_files
+from tests.attacks.sockets import Watch, allow_files, connections, send_all
 from tests.server import NO_CERTIFICATES, PodiumServer
 
 SETTINGS = {"graders": 1, "connections": 2000}  # 1,000 of one address
@@ -21,6 +21,8 @@ WRONG_KEY = b"Authorization: Bearer pod_run_" + b"a" * 32 + b"\r\n"
 LOGIN = b"key=pod_researcher_" + b"a" * 32
 FLOODS = {
     "health": b"GET /healthz " + HOST + b"\r\n",
+    "heads": b"HEAD /healthz " + HOST + b"\r\n",
+    "readiness": b"GET /readyz " + HOST + b"\r\n",
     "no key": b"GET /v1/runs " + HOST + b"\r\n",
     "wrong key": b"GET /v1/runs " + HOST + WRONG_KEY + b"\r\n",
     "bodies": b"POST /v1/experiments " + HOST + WRONG_KEY + b"Content-Length: 9\r\n\r\n{'a': 12}",
@@ -143,14 +145,15 @@ def test_a_flood_with_a_runs_key_keeps_no_other_key_waiting(
     assert answers == [200] * 3
 
 
+@pytest.mark.parametrize("kind", ["no key", "heads"])
 def test_a_flood_on_all_connections_of_an_address_keeps_no_valid_key_out(
-    server: PodiumServer,
+    server: PodiumServer, kind: str
 ) -> None:
     """Every connection had a request that waited, so each new one was closed."""
     with client(server) as known:
         assert known.get("/v1/runs").status_code == 200
 
-        with Flood(server.port, FLOODS["no key"], 1000) as flood:
+        with Flood(server.port, FLOODS[kind], 1000) as flood:
             assert flood.all_answered.wait(60)
             answers = [known.get("/v1/runs").status_code for _ in range(3)]
 
@@ -163,3 +166,15 @@ def test_strangers_are_answered_in_turn(server: PodiumServer) -> None:
         answer = httpx.get(f"{server.url}/healthz", timeout=30, verify=NO_CERTIFICATES)
 
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_requests_of_clients_that_have_gone_are_not_kept(server: PodiumServer, method: str) -> None:
+    """Each keeps up to 64 KB of headers, and was counted among no connections any more."""
+    head = f"{method} /v1/runs HTTP/1.1\r\nHost: x\r\nX-Long: {'a' * 60_000}\r\n\r\n".encode()
+    with Watch(server) as watch:
+        for _ in range(5):
+            with connections(server, 900) as opened:
+                assert send_all(opened, head) == 900
+
+    assert watch.grown < 100

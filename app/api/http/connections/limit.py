@@ -14,6 +14,7 @@ from typing import Protocol
 
 log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
+AT_ONCE_SECONDS = 0.1  # in which a client that has connected sends the head of its request
 MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, some are closed
 
 
@@ -64,7 +65,8 @@ class ConnectionLimit:
 
     Beyond a limit, a new connection replaces one whose client does not read its answers, or else
     the stranger's that has owed bytes of a request longest, or else any whose request waits for its
-    turn. So such clients never keep others out.
+    turn, or else the one with a valid key that has been idle longest. If all are being answered, it
+    is closed itself.
     """
 
     def __init__(self, bounds: ConnectionBounds) -> None:
@@ -161,11 +163,12 @@ def _least_useful(candidates: Iterable[Connection], newest: Connection) -> Conne
     if stalled:
         return min(stalled, key=lambda one: one.stalled_since or 0.0)
     owing = [one for one in candidates if one is not newest and one.owes_bytes()]
-    silent = [one for one in owing if one.holder == one.address]
-    waiting = [one for one in candidates if one.waits_for_turn]
-    if waiting and not silent:
-        # Any of them: were it always the last, all later ones would be kept out.
-        return secrets.choice(waiting)
+    late = time.monotonic() - AT_ONCE_SECONDS  # who connected since may be about to send
+    silent = [one for one in owing if one.holder == one.address and one.since < late]
+    if not silent:
+        waiting = [one for one in candidates if one.waits_for_turn]
+        if waiting:  # any of them: were it always the last, all later ones would be kept out
+            return secrets.choice(waiting)
     return min(silent or owing, key=lambda one: one.since, default=newest)
 
 

@@ -1,9 +1,10 @@
 """Senders take turns, so that thousands of requests of one keep no other waiting.
 
-Without turns the event loop would begin all requests that have come in one pass, and a request that
+Without turns one pass of the event loop would begin all requests that have come, and a request that
 needs ten passes and a thread would wait ten times for a thousand others. So of each key or login
 one request begins in a pass. Strangers are one sender, and their requests are worked on one at a
-time. A stranger is who sends no key or login that was found valid a short time ago.
+time. A stranger is who sends no key or login that was found valid a short time ago. Strangers on
+this machine are another one: a health check must not wait for those who come over the network.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ KNOWN_SECONDS = 3600  # since the last request in which a key or login was valid
 MOST_KNOWN = 10_000
 MANY = 16  # requests of one sender that wait
 PAUSE_SECONDS = 0.001  # between two of them, if more wait
+LOCAL = frozenset({"127.0.0.1", "::1"})
 WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
 
 SenderOf = Callable[[Scope], str | None]  # tells keys and logins apart; None without one
@@ -36,7 +38,7 @@ class SenderTurns:
         self._sender_of = sender_of
         self._has_valid_key = has_valid_key
         self._known: TTLCache[str, None] = TTLCache(MOST_KNOWN, KNOWN_SECONDS)
-        self._strangers = _Queue()
+        self._strangers = {is_local: _Queue() for is_local in (True, False)}
         self._queues: dict[str, _Queue] = {}  # of known senders
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,10 +47,15 @@ class SenderTurns:
             await self._app(scope, receive, send)
             return
         sender = self._sender_of(scope)
-        if sender is None or sender not in self._known:
-            await self._serve_stranger(scope, receive, send)
-        elif await self._may_begin(sender, scope):
-            await self._app(scope, receive, send)
+        try:
+            if sender is None or sender not in self._known:
+                await self._serve_stranger(sender, scope, receive, send)
+            elif await self._may_begin(sender, scope):
+                await self._app(scope, receive, send)
+        finally:
+            self._note(sender, scope)
+
+    def _note(self, sender: str | None, scope: Scope) -> None:
         if sender is not None and self._has_valid_key(scope):
             self._known[sender] = None
 
@@ -62,18 +69,22 @@ class SenderTurns:
         queue.give_back()
         return True
 
-    async def _serve_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
-        turn = _Turn(self._strangers, scope)
+    async def _serve_stranger(
+        self, sender: str | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        turn = _Turn(self._strangers[_is_local(scope)], scope)
 
         async def send_after_turn(message: Message) -> None:
             turn.end()
+            self._note(sender, scope)  # not at the end alone: an event stream may last for hours
             await send(message)
 
         async def receive_between_turns() -> Message:
             turn.give_back()
             message = await receive()
+            is_gone = message["type"] == "http.disconnect"
             # A key that was found valid before the body has no turns to wait for.
-            if self._has_valid_key(scope) or await turn.take():
+            if is_gone or self._has_valid_key(scope) or await turn.take():
                 return message
             return {"type": "http.disconnect"}
 
@@ -83,6 +94,11 @@ class SenderTurns:
                 await self._app(scope, received, send_after_turn)
         finally:
             turn.end()
+
+
+def _is_local(scope: Scope) -> bool:
+    client = scope.get("client")
+    return client is not None and client[0] in LOCAL
 
 
 class _Queue:
