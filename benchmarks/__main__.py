@@ -3,12 +3,12 @@
 `families` and `times` may be followed by the competitions to measure (`times` by `--step SECONDS`
 before them), `uncertainty` by metrics, `soak` by `--minutes N`,
 `history` by `--experiments N --seeds N --submissions N --beside DIR`,
-`metric_py` by the directory of another version, `waited` by several, `--pause SECONDS` and
-`--before N`;
+`floods` and `metric_py` by the directory of another version, `waited` by several,
+`--pause SECONDS` and `--before N`;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
-`history`, `mutations`, `soak`, `times` and `waited` run only if they are named. The libraries
-calculate as they do in a grader, for the reference too: with one thread, and without the code of
-few processors alone.
+`floods`, `history`, `mutations`, `soak`, `times` and `waited` run only if they are named. The
+libraries calculate as they do in a grader, for the reference too: with one thread, and without the
+code of few processors alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if LIBRARIES.items() - os.environ.items():
 from benchmarks import (
     distributed,
     families,
+    floods,
     graders,
     grading,
     history,
@@ -61,6 +62,7 @@ BENCHMARKS: dict[str, Callable[..., None]] = {
 
 WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
     "families": families.main,
+    "floods": floods.main,
     "history": history.main,
     "http": http.main,
     "long_run": long_run.main,
