@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,23 @@ def test_it_says_why_the_store_is_not_ready_where_keys_cannot_be_read(
 
     assert answer.status_code == 503, answer.text
     assert "directory of submitted files" in answer.json()["storage"]
+
+
+@pytest.mark.parametrize("name", ["my files, all (of them)", "in a, b /c in d", "plain"])
+def test_strangers_read_no_part_of_the_path_of_the_store(tmp_path: Path, name: str) -> None:
+    """Behind a comma, a blank or a bracket the path was told."""
+    store = tmp_path / name / "blobs"
+    store.mkdir(parents=True)
+    server = PodiumServer(tmp_path / "data", blobs_url=store.as_uri()).start()
+    try:
+        (store / "uploads").rename(store / "aside")
+        (store / "uploads").write_bytes(b"no directory")
+        with server.client() as admin, server.client("pod_admin_wrong") as stranger:
+            known, told = (each.get("/readyz").json()["storage"] for each in (admin, stranger))
+    finally:
+        server.stop()
+
+    assert f"cannot be stored in {store} (PODIUM_BLOBS_URL): Not a directory." in known
+    assert told == (
+        "Files cannot be stored: Not a directory. Podium needs a directory that it can write to."
+    )
