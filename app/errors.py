@@ -21,9 +21,10 @@ class PodiumError(Exception):
 
     status: ClassVar[int] = 500
 
-    def __init__(self, detail: str = "", **extensions: Any) -> None:
+    def __init__(self, detail: str = "", *, for_strangers: str = "", **extensions: Any) -> None:
         super().__init__(detail or self.title())
         self.detail = detail or self.title()
+        self.for_strangers = for_strangers or self.detail  # does not say where files are stored
         self.extensions = extensions
         self.headers: dict[str, str] = {}
 

@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.api import serializers
 from app.api.dependencies import KEY_SCHEME
+from app.api.http.prefer import wait_seconds
 from app.api.http.problems import responses
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
@@ -27,7 +28,6 @@ from app.api.receive_submission import (
     header_parameter,
     receive_submission,
     submission_meta,
-    wait_seconds,
 )
 from app.api.schemas.submissions import SubmissionOut
 from app.errors import Invalid

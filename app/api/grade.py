@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from app.api import serializers
 from app.api.dependencies import FOR_HARNESSES, AlsoHarness, Ctx, Slug
+from app.api.http.prefer import wait_seconds
 from app.api.http.problems import MEDIA_TYPE, document, responses
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import require_csv
@@ -20,7 +21,6 @@ from app.api.receive_submission import (
     header_parameter,
     receive_submission,
     submission_meta,
-    wait_seconds,
 )
 from app.api.schemas.grade import GradeReport, MLEBenchReport
 from app.domain.feedback import Feedback

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -29,8 +28,6 @@ from app.services.submissions.record_disclosures import record_refusal
 from app.services.submissions.submit import Sender, SubmissionMeta
 from app.storage.blobs.store import Blob
 
-# Whole seconds, also in quotes. Others, such as `1e3` and `1.5`, are ignored, as RFC 7240 asks.
-PREFER_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\"?)([0-9]+)\1(?=[,;\s]|$)", re.IGNORECASE)
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -166,12 +163,6 @@ def _checked(where: str, message: str) -> str:
     if not message.isprintable():
         raise BadRequest(f"{where}: it holds control characters.")
     return message
-
-
-def wait_seconds(request: Request, longest: float) -> float | None:
-    """How long the client wants to wait for the grade: without a thread or transaction."""
-    found = PREFER_WAIT.search(", ".join(request.headers.getlist("Prefer")))
-    return None if found is None else min(float(found.group(2)), longest)
 
 
 def header_parameter(name: str, description: str, **schema: Any) -> dict[str, Any]:

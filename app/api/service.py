@@ -83,10 +83,8 @@ def ready(request: Request, context: Ctx, response: Response) -> dict[str, Any]:
     Where workers grade, it also says whether any is alive. A server without workers is ready: it
     accepts submissions, and they wait.
     """
-    found = health.readiness(context)
+    found = health.readiness(context, lambda: reads_results(request, context))
     response.status_code = 200 if found.is_ready else 503
-    if found.storage != "ok" and not reads_results(request, context):
-        found = health.without_addresses(found)
     limit: ConnectionLimit = request.app.state.connections
     use = health.connection_use(len(limit), limit.bounds.most)
     return {

@@ -130,7 +130,8 @@ def _worst_scores(board: Leaderboard) -> list[LintFinding]:
     if not others:
         return []
     count, teams = len(scores) - len(others), len(scores)
-    sharing = f"{_count(count, 'team has', 'teams have')} the worst score, {worst!r}"
+    has = "team has" if count == 1 else "teams have"
+    sharing = f"{count} {has} the worst score, {worst!r}"
     spread, gap = max(others) - min(others), abs(others[-1] - worst)
     is_far = count > 1 and spread > 0 and gap > FAR_AWAY * spread
     if is_far or _is_placeholder(worst, others):
@@ -210,9 +211,8 @@ def _lines(board: Leaderboard) -> list[LintFinding]:
     elif board.teams < RULES_DIFFER_BELOW:
         findings.append(_warning(LintCode.FEW_TEAMS, _rules_differ_message(board.teams)))
     elif board.teams < SMALL_BOARD:
-        message = (
-            f"only {counted(board.teams, 'team')}: one team more or less moves the medal lines"
-        )
+        few = counted(board.teams, "team")
+        message = f"only {few}: one team more or less moves the medal lines"
         findings.append(_warning(LintCode.FEW_TEAMS, message))
     return findings
 
@@ -226,7 +226,7 @@ def _rules_differ_message(teams: int) -> str:
     kaggle = medal_places(teams, MedalRule.KAGGLE)
     none = [medal.value for medal in Medal if not getattr(kaggle, medal)]
     return (
-        f"only {_count(teams, 'team', 'teams')}: Kaggle's rule gives no {' and no '.join(none)} "
+        f"only {counted(teams, 'team')}: Kaggle's rule gives no {' and no '.join(none)} "
         "here, MLE-bench's gives the first place each of them"
     )
 
@@ -237,10 +237,6 @@ def _direction_message(scores: Sequence[float], higher_is_better: bool) -> str:
         f"the rows run from {scores[0]!r} to {scores[-1]!r}, worst first, though {way} is better "
         "for this metric: either the metric's direction or the order of the file is wrong"
     )
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
 
 
 def _error(code: LintCode, message: str) -> LintFinding:

@@ -27,8 +27,8 @@ from app.system_limits import is_used_up
 log = logging.getLogger("podium.graders")
 
 STARTS = 3  # attempts to start a grader before the waiting job fails
-LEAST_PRIORITY = 19  # the largest niceness there is
 PAUSE_SECONDS = 1.0  # between them; also between the checks of an idle slot
+LEAST_PRIORITY = 19  # the largest niceness there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +222,10 @@ class GraderSlot:
         limits = self._limits
         try:
             process = GraderProcess(
-                self.role,
-                memory_mb=limits.memory_mb,
-                cache_mb=limits.cache_mb,
-                requires_isolation=limits.requires_isolation,
-                shows_texts=limits.shows_texts,
+                self.role, memory_mb=limits.memory_mb, cache_mb=limits.cache_mb,
+                requires_isolation=limits.requires_isolation, shows_texts=limits.shows_texts,
                 template=self._template,
-            )
+            )  # fmt: skip
         except (StartFailed, OSError) as error:
             self.start_error, self._is_limited = str(error), is_used_up(error)
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
@@ -239,8 +236,7 @@ class GraderSlot:
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, min(wanted, LEAST_PRIORITY))
         self.process, self.start_error = process, ""
-        self.isolation = process.isolation
-        self.cache = CacheCounts()
+        self.isolation, self.cache = process.isolation, CacheCounts()
         self.counts["starts"] += 1
         return process
 

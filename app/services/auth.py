@@ -80,7 +80,8 @@ def authenticate(session: Session, key: str | None) -> Caller:
     (`require_live_key`) name a key instead; `_live` decides for all three whether it is valid.
     Only PODIUM_METRICS_KEY, which is not a key of the database, is compared elsewhere.
 
-    A function that calls it has to start the clock of `waiting_run` when its session is over.
+    A function that calls it for a request of a run has to start the clock of `waiting_run` when its
+    session is over.
 
     Raises:
         Unauthorized: the key is missing, unknown, expired or revoked.

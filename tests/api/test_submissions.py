@@ -66,6 +66,13 @@ def test_a_wait_in_a_second_header_prefer_is_read(podium: Podium, tiny: Path) ->
         ('return=minimal; WAIT = "20", x', "wait=20"),
         ("wait=00000000020;x", "wait=20"),
         ("wait=12345678", "wait=60"),
+        ('note="bar wait=20 "', None),
+        ('"wait=20", note="\\", wait=20"', None),
+        ('note="bar wait=1 ", wait=20', "wait=20"),
+        ("wait=1.5, wait=20", None),
+        ("wait, wait=20", None),
+        ("wait=20, wait=1", "wait=20"),
+        ('wait="20"x', None),
     ],
 )
 def test_a_wait_that_is_no_whole_number_is_ignored(

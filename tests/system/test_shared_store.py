@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.storage.blobs.test_s3_answers import Gate, Handler
+from tests.storage.blobs.test_s3_answers import open_gate
 
 SERVICE = "/api/v1/competitions.CompetitionApiService"
 Start = Callable[..., PodiumServer]
@@ -49,8 +48,7 @@ def cluster(
 
 @pytest.fixture
 def pair(cluster: Start) -> tuple[PodiumServer, PodiumServer]:
-    one = cluster("one")
-    two = cluster("two")
+    one, two = cluster("one"), cluster("two")
     assert (bool(one.key), two.key) == (True, "")  # the admin's key is made once
     two.key = one.key
     return one, two
@@ -66,13 +64,9 @@ def test_what_one_server_imports_every_server_serves_and_grades(
         assert there.admin.get("/readyz").json()["storage"] == "ok"
         assert here.send_folder(folder).status_code == 201
         assert there.send_folder(folder).status_code == 200
-        files = there.admin.get("/v1/competitions/tiny/files").json()["items"]
-        bytes_of = {
-            f["name"]: [
-                p.admin.get(f"/v1/competitions/tiny/files/{f['name']}") for p in (here, there)
-            ]
-            for f in files
-        }
+        path = "/v1/competitions/tiny/files"
+        names = [one["name"] for one in there.admin.get(path).json()["items"]]
+        bytes_of = {name: [p.admin.get(f"{path}/{name}") for p in (here, there)] for name in names}
         description = there.admin.get("/v1/competitions/tiny/description").text
         board = there.admin.get("/v1/competitions/tiny/leaderboard").json()
         run = there.run(folder, feedback="full")
@@ -229,13 +223,9 @@ def test_strangers_are_not_told_where_a_store_that_refuses_is(
 @contextlib.contextmanager
 def refusing(port: int) -> Iterator[None]:
     """A store in the place of another that refuses every request."""
-    with Gate(("127.0.0.1", port), Handler) as gate:
+    with open_gate(port) as gate:
         gate.status, gate.body = 403, b"<Error><Code>AccessDenied</Code></Error>"
-        thread = threading.Thread(target=gate.serve_forever, args=(0.02,))
-        thread.start()
         yield
-        gate.shutdown()
-        thread.join()
 
 
 def test_a_bucket_that_may_only_be_read_is_told_at_the_start(

@@ -86,11 +86,8 @@ def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) 
         raise Invalid(
             f"{choices.data} has {counted(len(table), 'row')}; {MIN_ROWS} are the fewest."
         )
-    for role, column in (
-        ("--target", choices.target),
-        ("--id", choices.id),
-        ("--group or --time", choices.by),
-    ):
+    named = {"--target": choices.target, "--id": choices.id, "--group or --time": choices.by}
+    for role, column in named.items():
         _require_column(table, role, column)
     _require_roles(table, choices)
     target = propose(table[choices.target], choices.metric)

@@ -172,7 +172,8 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
 
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
-        if path.is_file() and path.stat().st_size != size:  # a sparse one has any size at once
+        # Before it is read: a file made of holes may claim any size, and takes hours to read.
+        if path.is_file() and path.stat().st_size != size:
             yield f"{path} is damaged"
             return
         found = file_digest(path)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 import resource
 import threading
 import time
 import uuid
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,6 @@ PROBE_SECONDS = 0.25  # between two probes of the storage
 PROBING = threading.Lock()
 LONGEST_WAIT = 1.0  # seconds for the probe of another request: a store that hangs takes longer
 GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
-# Where files are is for those who run Podium: URLs of an S3 store, and the path of a directory.
-ADDRESS = re.compile(r",? (?:in )?(?:\w+:/)?/[^,()]*?(?=,| \(| in |$),?")
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
 
@@ -66,21 +64,20 @@ class Readiness:
         return {self.database, self.storage, self.graders, self.listener} == {"ok"}
 
 
-def readiness(context: Context) -> Readiness:
-    """Test each part: run a query, write to the disk, check the grader processes."""
+def readiness(context: Context, reads_addresses: Callable[[], bool]) -> Readiness:
+    """Test each part: run a query, write to the disk, check the grader processes.
+
+    Strangers and agents are told why the storage does not work, but not where it is. Whether the
+    caller reads that too is asked only if it does not work.
+    """
     return Readiness(
         database=_database(context),
-        storage=_kept_storage(context),
+        storage=_told(_kept_storage(context), reads_addresses),
         graders="ok" if context.graders.is_ready(GRACE) else "the grader processes are starting",
         listener="ok" if context.database.is_listening else LISTENER_LOST,
         workers=_workers(context),
         isolation=asdict(context.graders.isolation()),
     )
-
-
-def without_addresses(found: Readiness) -> Readiness:
-    """What strangers and agents are told: which part does not work and why, but not where it is."""
-    return replace(found, storage=ADDRESS.sub("", found.storage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +136,25 @@ def _workers(context: Context) -> str:
     return f"{count} consumers of the queue are alive" if count else NO_WORKER
 
 
+class StoreProblem(str):
+    """Why the store of files does not work, and where it is: for those who run Podium."""
+
+    for_strangers: str
+
+    @classmethod
+    def of(cls, error: PodiumError) -> StoreProblem:
+        """What an error of the store says."""
+        found = cls(error)
+        found.for_strangers = error.for_strangers
+        return found
+
+
+def _told(storage: str, reads_addresses: Callable[[], bool]) -> str:
+    if isinstance(storage, StoreProblem) and not reads_addresses():
+        return storage.for_strangers
+    return str(storage)
+
+
 def _kept_storage(context: Context) -> str:
     """The state of the storage in this quarter of a second.
 
@@ -173,5 +189,5 @@ def _storage(context: Context) -> str:
     except OSError as error:
         return f"the data directory cannot be written: {error.strerror}"
     except PodiumError as error:
-        return str(error)
+        return StoreProblem.of(error)
     return "ok"

@@ -238,7 +238,8 @@ def _size(path: Path) -> int | None:
 
 
 def _unusable(root: Path, error: OSError) -> BadSettings:
+    needs = "Podium needs a directory that it can write to."
     return BadSettings(
-        f"Files cannot be stored in {root} (PODIUM_BLOBS_URL): {error.strerror}. Podium needs a "
-        "directory that it can write to."
+        f"Files cannot be stored in {root} (PODIUM_BLOBS_URL): {error.strerror}. {needs}",
+        for_strangers=f"Files cannot be stored: {error.strerror}. {needs}",
     )

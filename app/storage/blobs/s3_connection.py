@@ -79,11 +79,12 @@ def require_usable(store: S3Store, name: str) -> None:
         obstore.get(store, PROBE).bytes()
     except (BaseError, FileNotFoundError) as error:
         if _is_refused(error):
+            refuses = "refuses these credentials, or does not let them write"
             raise BadSettings(
-                f"The store {name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
-                f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID, "
-                "AWS_SECRET_ACCESS_KEY and AWS_REGION, and has to read, write and delete below "
-                "that prefix."
+                f"The store {name} (PODIUM_BLOBS_URL) {refuses}: {_reason(error)}. Podium reads "
+                "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and has to read, write "
+                "and delete below that prefix.",
+                for_strangers=f"The store of files {refuses}: {_answer(error)}.",
             ) from None
         raise _read_only(store, name, error) or _away(name, error) from error
 
@@ -125,7 +126,7 @@ class Patience:
         started = time.monotonic()
         with self._lock:
             if self._is_used_up and started - self._tried_at < SLOW_SECONDS:
-                raise StoreAway(_no_answer(self._name))
+                raise _no_answer(self._name)
             self._tried_at = started
         try:
             with translated_errors(self._name):
@@ -149,9 +150,10 @@ def _require_bucket(store: S3Store, name: str) -> None:
         obstore.get(store, PROBE)
     except FileNotFoundError as error:
         if NO_BUCKET in str(error):
+            todo = "create it, or correct the URL. Podium does not create buckets."
             raise BadSettings(
-                f"There is no bucket for {name} (PODIUM_BLOBS_URL): create it, or correct "
-                "the URL. Podium does not create buckets."
+                f"There is no bucket for {name} (PODIUM_BLOBS_URL): {todo}",
+                for_strangers=f"There is no bucket for the store of files: {todo}",
             ) from None
         raise
 
@@ -170,9 +172,11 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
         pass
     except BaseError:
         return None
+    told = "can be read but not written"
     return BadSettings(
-        f"The store {name} (PODIUM_BLOBS_URL) can be read but not written: "
-        f"{_reason(error)}. Podium needs permission to write there."
+        f"The store {name} (PODIUM_BLOBS_URL) {told}: {_reason(error)}. Podium needs permission "
+        "to write there.",
+        for_strangers=f"The store of files {told}: {_answer(error)}.",
     )
 
 
@@ -180,12 +184,17 @@ def _away(name: str, error: Exception) -> StoreAway:
     log_outage(log, "the blob store is away", _reason(error), store=name)
     if _is_refused(error):  # waiting does not help: whoever runs Podium, or a command, has to know
         code = f": {code}" if (code := _code(error)) else ""
-        return StoreAway(f"The store of files, {name}, refuses Podium's credentials{code}.")
-    return StoreAway(_no_answer(name))
+        return _store_away(name, f"refuses Podium's credentials{code}.")
+    return _no_answer(name)
 
 
-def _no_answer(name: str) -> str:
-    return f"The store of files, {name}, does not answer as it should."
+def _no_answer(name: str) -> StoreAway:
+    return _store_away(name, "does not answer as it should.")
+
+
+def _store_away(name: str, what: str) -> StoreAway:
+    said = f"The store of files {what}"
+    return StoreAway(f"The store of files, {name}, {what}", for_strangers=said)
 
 
 def _is_refused(error: Exception) -> bool:
@@ -196,13 +205,20 @@ def _is_refused(error: Exception) -> bool:
 def _reason(error: Exception) -> str:
     """What the library says; of the store's answer its status and code alone.
 
-    The body has more, such as the id of the key and the request that was signed, and strangers
-    read the reason in `/readyz`. Lines after the first are for programmers.
+    The body has more, such as the id of the key and the request that was signed. Lines after the
+    first are for programmers.
     """
     said = str(error).split("\n", 1)[0]
     if answer := ANSWER.search(said):
         said = f"{said[: answer.end('status')]} {_code(error)}"
     return said.strip().rstrip(".:")
+
+
+def _answer(error: Exception) -> str:
+    """The status and code of the store's answer alone: the library names its address too."""
+    answer = ANSWER.search(str(error))
+    said = f"{answer['status']} {_code(error)}" if answer else _code(error)
+    return said.strip() or "its answer has no reason"
 
 
 def _code(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import threading
@@ -55,14 +56,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture
-def gate() -> Iterator[Gate]:
-    with Gate(("127.0.0.1", 0), Handler) as server:
+@contextlib.contextmanager
+def open_gate(port: int = 0) -> Iterator[Gate]:
+    with Gate(("127.0.0.1", port), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with open_gate() as server:
+        yield server
 
 
 @pytest.fixture

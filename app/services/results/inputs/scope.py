@@ -187,10 +187,8 @@ def context_of(
     if wanted and not used:
         several = f"All {len(wanted)} competitions have"
         all_have = several if len(wanted) > 1 else "The competition has"
-        raise NoResults(
-            f"{all_have} one of the excluded flags "
-            f"({', '.join(filters.exclude_flags)}), so none is left."
-        )
+        flags = ", ".join(filters.exclude_flags)
+        raise NoResults(f"{all_have} one of the excluded flags ({flags}), so none is left.")
     graded_by = own.graded_by | own.excluded_by if filters.ignores_reviews else own.graded_by
     refuse_without_board({slug: info[slug] for slug in used}, graded_by)
     with_excluded = own.attempts.copy()
