@@ -83,9 +83,7 @@ def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) 
     require_new(folder)
     table = read_table(choices.data)
     if len(table) < MIN_ROWS:
-        raise Invalid(
-            f"{choices.data} has {counted(len(table), 'row')}; {MIN_ROWS} are the fewest."
-        )
+        raise Invalid(f"{choices.data} has {len(table)} rows; {MIN_ROWS} are the fewest.")
     named = {"--target": choices.target, "--id": choices.id, "--group or --time": choices.by}
     for role, column in named.items():
         _require_column(table, role, column)

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.http.turns.request_turns import has_body
 
 TURN_SECONDS = 0.05  # after these the next request begins, while this one goes on
-KNOWN_SECONDS = 3600  # since the last request in which a key or login was valid
+KNOWN_SECONDS = 3600  # since a key or login was found valid; then it waits once more
 MOST_KNOWN = 10_000
 MANY = 16  # requests of one sender that wait
 PAUSE_SECONDS = 0.001  # between two of them, if more wait
@@ -47,13 +47,13 @@ class SenderTurns:
             await self._app(scope, receive, send)
             return
         sender = self._sender_of(scope)
-        try:
-            if sender is None or sender not in self._known:
+        if sender is None or sender not in self._known:
+            try:
                 await self._serve_stranger(sender, scope, receive, send)
-            elif await self._may_begin(sender, scope):
-                await self._app(scope, receive, send)
-        finally:
-            self._note(sender, scope)
+            finally:
+                self._note(sender, scope)
+        elif await self._may_begin(sender, scope):
+            await self._app(scope, receive, send)
 
     def _note(self, sender: str | None, scope: Scope) -> None:
         if sender is not None and self._has_valid_key(scope):
