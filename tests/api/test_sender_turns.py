@@ -33,6 +33,14 @@ def test_strangers_are_served_one_at_a_time_in_the_order_they_came(fails: bool) 
     asyncio.run(run())
 
 
+async def begun_once(is_known: bool) -> tuple[Requests, dict[str, Any]]:
+    """Requests, one of which was answered, and what others of its sender are sent with."""
+    requests = Requests()
+    more: dict[str, Any] = {"key": "right", "is_right": True} if is_known else {}
+    await requests.begin("first", passes=True, **more)
+    return requests, more
+
+
 async def begun_in_passes(requests: Requests, names: list[str], **more: Any) -> list[int]:
     """How many have begun after each pass of the event loop."""
     begun = [len(requests.begun)]
@@ -49,9 +57,7 @@ def test_of_requests_that_wait_for_nothing_one_begins_in_each_pass(is_known: boo
     """All that had come were served before anybody else's request could go on."""
 
     async def run() -> None:
-        requests = Requests()
-        more: dict[str, Any] = {"key": "right", "is_right": True} if is_known else {}
-        await requests.begin("first", passes=True, **more)
+        requests, more = await begun_once(is_known)
         names = [str(number) for number in range(MANY)]
         begun = await begun_in_passes(requests, names, **more)
         assert max(after - before for before, after in itertools.pairwise(begun)) == 1
@@ -63,9 +69,7 @@ def test_of_requests_that_wait_for_nothing_one_begins_in_each_pass(is_known: boo
 @pytest.mark.parametrize("is_known", [False, True])
 def test_while_many_of_a_sender_wait_the_loop_has_time_for_others(is_known: bool) -> None:
     async def run() -> float:
-        requests = Requests()
-        more: dict[str, Any] = {"key": "right", "is_right": True} if is_known else {}
-        await requests.begin("first", passes=True, **more)
+        requests, more = await begun_once(is_known)
         started = asyncio.get_running_loop().time()
         await requests.begin(*map(str, range(MANY + 51)), passes=True, **more)
         await asyncio.wait(requests.tasks.values())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-
 import httpx
 import pytest
 
@@ -17,25 +14,23 @@ SETTINGS = {"graders": 1, "connections": 2000}  # 1,000 of one address
 SECONDS = 6.0  # an answer takes about 0.1; it took more than 10
 
 
-@contextlib.contextmanager
-def client(server: PodiumServer) -> Iterator[httpx.Client]:
-    """Somebody with a key, who waits SECONDS for each answer and connects anew for each request."""
-    with server.client() as client:
-        client.timeout = httpx.Timeout(SECONDS)
-        client.headers["Connection"] = "close"
-        yield client
+def answers_beside(server: PodiumServer, request: bytes, count: int) -> list[int]:
+    """What somebody with a key is answered beside a flood, on a new connection for each request.
+
+    Each answer has to come within SECONDS.
+    """
+    with server.client() as known:
+        known.timeout = httpx.Timeout(SECONDS)
+        known.headers["Connection"] = "close"
+        assert known.get("/v1/runs").status_code == 200
+        with Flood(server.port, request, count) as flood:
+            assert flood.all_answered.wait(60)
+            return [known.get("/v1/runs").status_code for _ in range(3)]
 
 
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_of_requests_keeps_no_valid_key_waiting(server: PodiumServer, kind: str) -> None:
-    with client(server) as known:
-        assert known.get("/v1/runs").status_code == 200
-
-        with Flood(server.port, FLOODS[kind], 900) as flood:
-            assert flood.all_answered.wait(60)
-            answers = [known.get("/v1/runs").status_code for _ in range(3)]
-
-    assert answers == [200] * 3
+    assert answers_beside(server, FLOODS[kind], 900) == [200] * 3
 
 
 @pytest.mark.parametrize("kind", AGENTS_FLOODS)
@@ -46,14 +41,7 @@ def test_a_flood_with_a_runs_key_keeps_no_other_key_waiting(
     run.client.get(f"/v1/runs/{run.id}").raise_for_status()  # the key is known now
     request = agents_request(kind, run.id, run.document["key"])
 
-    with client(server) as known:
-        assert known.get("/v1/runs").status_code == 200
-
-        with Flood(server.port, request, 900) as flood:
-            assert flood.all_answered.wait(60)
-            answers = [known.get("/v1/runs").status_code for _ in range(3)]
-
-    assert answers == [200] * 3
+    assert answers_beside(server, request, 900) == [200] * 3
 
 
 @pytest.mark.parametrize("kind", ["no key", "heads"])
@@ -61,14 +49,7 @@ def test_a_flood_on_all_connections_of_an_address_keeps_no_valid_key_out(
     server: PodiumServer, kind: str
 ) -> None:
     """Every connection had a request that waited, so each new one was closed."""
-    with client(server) as known:
-        assert known.get("/v1/runs").status_code == 200
-
-        with Flood(server.port, FLOODS[kind], 1000) as flood:
-            assert flood.all_answered.wait(60)
-            answers = [known.get("/v1/runs").status_code for _ in range(3)]
-
-    assert answers == [200] * 3
+    assert answers_beside(server, FLOODS[kind], 1000) == [200] * 3
 
 
 def test_strangers_are_answered_in_turn(server: PodiumServer) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -136,25 +137,35 @@ def test_a_user_who_may_do_nothing_is_told_so(
     assert time.monotonic() - began < 25  # it is not waited for
 
 
+@contextlib.contextmanager
+def serving_with(postgres, template, role, data_dir):
+    """A server whose database user is this role, and a connection of the database's owner."""
+    with (
+        postgres.database(template) as name,
+        psycopg.connect(postgres.url(name), autocommit=True) as owner,
+    ):
+        owner.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
+        owner.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {role}")
+        url = make_url(postgres.url(name)).set(username=role)
+        server = PodiumServer(data_dir, url.render_as_string(hide_password=False)).start()
+        try:
+            yield server, owner
+        finally:
+            server.stop()
+            owner.execute(f"DROP OWNED BY {role}")
+
+
 def test_a_user_who_loses_the_tables_is_told_so_until_they_are_back(
     postgres, migrated_postgres, stranger, tmp_path
 ):
-    with postgres.database(migrated_postgres) as name:
-        url = make_url(postgres.url(name)).set(username=stranger)
-        with psycopg.connect(postgres.url(name), autocommit=True) as connection:
-            connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
-            connection.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {stranger}")
-            server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
-            server.start()
-            try:
-                with server.client() as admin:
-                    connection.execute(f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {stranger}")
-                    ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
-                    connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
-                    after = admin.get("/v1/experiments")
-            finally:
-                server.stop()
-                connection.execute(f"DROP OWNED BY {stranger}")
+    with (
+        serving_with(postgres, migrated_postgres, stranger, tmp_path / "data") as (server, owner),
+        server.client() as admin,
+    ):
+        owner.execute(f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {stranger}")
+        ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
+        owner.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
+        after = admin.get("/v1/experiments")
 
     told = "The database refuses its user; try again."
     assert (ready.status_code, ready.json()["database"]) == (503, told)
@@ -165,27 +176,17 @@ def test_a_user_who_loses_the_tables_is_told_so_until_they_are_back(
 def test_a_database_without_a_connection_left_is_told_as_such(
     postgres, migrated_postgres, stranger, tmp_path
 ):
+    end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{stranger}'"
     with (
-        postgres.database(migrated_postgres) as name,
-        psycopg.connect(postgres.url(name), autocommit=True) as connection,
+        serving_with(postgres, migrated_postgres, stranger, tmp_path / "data") as (server, owner),
+        server.client() as admin,
     ):
-        connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
-        connection.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {stranger}")
-        url = make_url(postgres.url(name)).set(username=stranger)
-        server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
-        server.start()
-        end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{stranger}'"
-        try:
-            with server.client() as admin:
-                assert admin.get("/v1/experiments").status_code == 200  # it knows the key
-                connection.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT 0")
-                connection.execute(end)
-                ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
-                connection.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT -1")
-                after = admin.get("/v1/experiments")
-        finally:
-            server.stop()
-            connection.execute(f"DROP OWNED BY {stranger}")
+        assert admin.get("/v1/experiments").status_code == 200  # it knows the key
+        owner.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT 0")
+        owner.execute(end)
+        ready, asked = admin.get("/readyz"), admin.get("/v1/experiments")
+        owner.execute(f"ALTER ROLE {stranger} CONNECTION LIMIT -1")
+        after = admin.get("/v1/experiments")
 
     told = "The database has no connection left for Podium; try again."
     assert (ready.status_code, ready.json()["database"]) == (503, told)
