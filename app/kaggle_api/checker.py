@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
-from app.api.http.problems import internal_error, responses
+from app.api.http.problems import detail_for, internal_error, responses
 from app.api.http.unexpected_errors import of_the_system
 from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
@@ -49,7 +49,8 @@ class CheckerRoute(APIRoute):
             except Exception as error:
                 known = error if isinstance(error, PodiumError) else of_the_system(error)
                 if known is not None and known.status != INTERNAL:
-                    known.extensions |= {"error": known.title(), "details": known.detail}
+                    told = detail_for(request, known)
+                    known.extensions |= {"error": known.title(), "details": told}
                     raise known from (None if known is error else error)
                 fields = {
                     "error": PodiumError.title(),

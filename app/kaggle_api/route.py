@@ -17,6 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.api.http.problems import detail_for
 from app.api.http.request_log import request_id
 from app.api.http.unexpected_errors import of_the_system
 from app.errors import PodiumError
@@ -55,9 +56,8 @@ def failure(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_response(error.status, error.detail, error.headers)
     if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:
-        return error_response(
-            error.status, error.detail
-        )  # no Retry-After: an upload would sleep on it
+        told = detail_for(request, error)
+        return error_response(error.status, told)  # no Retry-After: an upload would sleep on it
     if isinstance(error, HTTPException):
         return error_response(error.status_code, str(error.detail), dict(error.headers or {}))
     if isinstance(error, RequestValidationError):

@@ -18,15 +18,10 @@ from starlette.routing import Match
 from app.api.http.body_limit import BodyRefused
 from app.api.http.origin import redirect_without_slash
 from app.api.http.patterns import in_words
-from app.api.http.request_log import request_id
+from app.api.http.request_log import CALLER, request_id
 from app.api.http.unexpected_errors import UnexpectedErrors, of_the_system
-from app.errors import (
-    BadRequest,
-    Invalid,
-    NotFound,
-    PodiumError,
-    TooLarge,
-)
+from app.domain.states import Role
+from app.errors import BadRequest, Invalid, NotFound, PodiumError, TooLarge
 
 log = logging.getLogger("podium.api")
 router = APIRouter()
@@ -50,6 +45,7 @@ SCHEMA: dict[str, Any] = {
 }
 MOST_ERRORS = 100  # in one answer; a body of 256 KiB can have 40,000
 ALWAYS = (500, 503)  # Podium's faults, possible on every route
+READERS = (Role.RESEARCHER, Role.ADMIN)
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -107,10 +103,17 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
     return _answer(
         document(
             request, slug=error.slug(), title=error.title(), status=error.status,
-            detail=error.detail, **error.extensions,
+            detail=detail_for(request, error), **error.extensions,
         ),
         error.headers,
     )  # fmt: skip
+
+
+def detail_for(request: Request, error: PodiumError) -> str:
+    """What the caller may read of an error: only who reads results is told where files are."""
+    caller = request.scope.get(CALLER)
+    reads_all = caller is not None and caller["role"] in READERS
+    return error.detail if reads_all else error.for_strangers
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
