@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from app.domain.result_choices import Padding
 from app.domain.states import RunState, SubmissionState
 from app.errors import Invalid
 from app.services.imports.grading_reports import ReportSource, import_reports
-from app.services.results.cells import heat_map
+from app.services.results.cells import Cell, CellState, heat_map
 from app.services.results.experiment_results import medal_rates
 from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.inputs.scope import ResultFilter, result_context
@@ -52,6 +53,22 @@ def test_few_runs_of_many_seeds_do_not_fill_a_page_with_cells_of_no_run(context:
     assert len(heat_map(context, "many").seeds) == 3_000
     with pytest.raises(Invalid, match="3,000 seeds at these 75 competitions"):
         heat_map(context, "many", "mle-bench")
+
+
+def test_rows_are_grouped_by_complexity_and_only_the_states_that_occur_are_counted(
+    context: Context, here: World
+) -> None:
+    graded(here)
+    found = heat_map(context, "first")
+    (row,) = found.rows
+    gold, missing = Cell(CellState.GOLD, 1, is_near=True), Cell(CellState.MISSING, 2)
+    easy, hard = (replace(row, complexity=each, cells=(gold, missing)) for each in ("low", "high"))
+    some = replace(found, rows=(easy, hard, easy))
+
+    assert some.groups == [("low", [easy, easy]), ("high", [hard])]
+    assert some.counts == {CellState.GOLD: 3, CellState.MISSING: 3}
+    assert list(some.counts) == [CellState.GOLD, CellState.MISSING]
+    assert (some.near, easy.medals) == (3, 1)
 
 
 def listed(context: Context, name: str) -> ExperimentSummary:
