@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.http.turns.sender_turns import SenderTurns
+from app.api.http.turns.sender_turns import PEER, SenderTurns
 
 WITH_BODY = [(b"content-length", b"2")]
 
@@ -41,10 +41,11 @@ class Requests:
         await send({"type": "http.response.start", "status": 200})
         await asyncio.Event().wait()
 
-    async def begin(self, *names: str, key: str | None = None, **more: Any) -> None:
+    async def begin(self, *names: str, key: str | None = None, peer: str = "", **more: Any) -> None:
         for name in names:
             scope = {"type": "http", "name": name, "key": key, "headers": [], "is_right": False,
-                     "was_found": False, "fails": False, "passes": False, **more}  # fmt: skip
+                     "was_found": False, "fails": False, "passes": False, PEER: peer,
+                     **more}  # fmt: skip
             self.scopes[name] = scope
             self.gates[name], self.bodies[name] = asyncio.Event(), asyncio.Event()
             self.tasks[name] = asyncio.create_task(self.turns(scope, self._receive(name), send))

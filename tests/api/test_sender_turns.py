@@ -82,9 +82,25 @@ def test_while_many_of_a_sender_wait_the_loop_has_time_for_others(is_known: bool
 def test_strangers_on_the_machine_do_not_wait_for_those_on_the_network() -> None:
     async def run() -> None:
         requests = Requests()
-        await requests.begin("far", "far too", client=("192.0.2.1", 1))
-        await requests.begin("near", "near too", client=("127.0.0.1", 1))
+        await requests.begin("far", "far too", peer="192.0.2.1")
+        await requests.begin("near", "near too", peer="127.0.0.1")
         assert requests.begun == ["far", "near"]
+
+    asyncio.run(run())
+
+
+def test_a_stranger_waits_for_one_request_of_each_other_address() -> None:
+    """A log-in, or a health check from another machine, waited for all of a flood."""
+
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("a1", "a2", "a3", "a4", peer="192.0.2.1")
+        await requests.begin("b1", "b2", peer="192.0.2.2")
+        await requests.begin("c1", peer="192.0.2.3")
+        for name in ("a1", "a2", "b1", "c1", "a3", "b2"):
+            await requests.go_on(name)
+        assert requests.begun == ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]
+        assert not requests.turns._strangers[False]._waiting
 
     asyncio.run(run())
 

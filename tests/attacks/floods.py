@@ -43,8 +43,9 @@ def agents_request(kind: str, run: str, key: str) -> bytes:
 class Flood:
     """Connections that send a request again whenever it was answered, and come back when closed."""
 
-    def __init__(self, port: int, request: bytes, count: int) -> None:
-        self._port, self._request, self._count = port, request, count
+    def __init__(self, port: int, request: bytes, count: int, source: str = "127.0.0.1") -> None:
+        self._port, self._request, self._count, self._source = port, request, count, source
+        self.answers = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.all_answered = threading.Event()
@@ -59,7 +60,6 @@ class Flood:
         self._thread.join()
 
     def _run(self) -> None:
-        answers = 0
         with selectors.DefaultSelector() as ready:
             for _ in range(self._count):
                 self._connect(ready)
@@ -68,12 +68,12 @@ class Flood:
                     one = key.fileobj
                     assert isinstance(one, socket.socket)
                     try:
-                        answers += self._serve(ready, one, is_new=key.data)
+                        self.answers += self._serve(ready, one, is_new=key.data)
                     except OSError:
                         ready.unregister(one)
                         one.close()
                         self._connect(ready)
-                if answers >= self._count:
+                if self.answers >= self._count:
                     self.all_answered.set()
             for key in list(ready.get_map().values()):
                 assert isinstance(key.fileobj, socket.socket)
@@ -81,6 +81,7 @@ class Flood:
 
     def _connect(self, ready: selectors.BaseSelector) -> None:
         one = socket.socket()
+        one.bind((self._source, 0))
         one.setblocking(False)
         with contextlib.suppress(BlockingIOError):
             one.connect(("127.0.0.1", self._port))

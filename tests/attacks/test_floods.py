@@ -60,6 +60,26 @@ def test_strangers_are_answered_in_turn(server: PodiumServer) -> None:
     assert answer.status_code == 200
 
 
+@pytest.mark.parametrize("mine", ["127.0.0.1", "127.0.0.3"], ids=["local", "elsewhere"])
+@pytest.mark.parametrize("named", ["", "127.0.0.1", "127.0.0.3"])
+def test_a_stranger_does_not_wait_for_all_of_a_flood_from_another_address(
+    server: PodiumServer, mine: str, named: str
+) -> None:
+    """A log-in, a health check, the first request of a key; and whoever names their address."""
+    request = FLOODS["no key"]
+    if named:
+        request = request.replace(b"Host: x", f"Host: x\r\nX-Forwarded-For: {named}".encode())
+    transport = httpx.HTTPTransport(local_address=mine, verify=NO_CERTIFICATES)
+    with (
+        httpx.Client(base_url=server.url, transport=transport, timeout=30) as stranger,
+        Flood(server.port, request, 900, source="127.0.0.2") as flood,
+    ):
+        assert flood.all_answered.wait(60)
+        before = flood.answers
+        assert stranger.get("/healthz").status_code == 200
+        assert flood.answers - before < 450
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_requests_of_clients_that_have_gone_are_not_kept(server: PodiumServer, method: str) -> None:
     """Each keeps up to 64 KB of headers, and was counted among no connections any more."""

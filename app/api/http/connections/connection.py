@@ -15,7 +15,7 @@ from app.api.http.connections.refusals import Refusal
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
 from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
-from app.api.http.turns.sender_turns import WAITING
+from app.api.http.turns.sender_turns import PEER, WAITING
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
@@ -121,6 +121,8 @@ class BoundedConnection(SingleRequestConnection):
         self._body_left = None if codings or not lengths else int(lengths[0])
         # A client of HTTP/1.0 takes "100 Continue" for the answer.
         self.expect_100_continue = self.expect_100_continue and version != "1.0"
+        scope: Any = self.scope
+        scope[PEER] = self.address  # a header could name any other client
         super().on_headers_complete()
 
     def _values(self, header: bytes) -> list[bytes]:

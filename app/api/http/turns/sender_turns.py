@@ -3,8 +3,9 @@
 Without turns one pass of the event loop would begin all requests that have come, and a request that
 needs ten passes and a thread would wait ten times for a thousand others. So of each key or login
 one request begins in a pass. Strangers are one sender, and their requests are worked on one at a
-time. A stranger is who sends no key or login that was found valid a short time ago. Strangers on
-this machine are another one: a health check must not wait for those who come over the network.
+time, those of their addresses in turn. A stranger is who sends no key or login that was found valid
+a short time ago. Strangers on this machine are another sender: a health check must not wait for
+those who come over the network.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ KNOWN_SECONDS = 3600  # since a key or login was found valid; then it waits once
 MOST_KNOWN = 10_000
 MANY = 16  # requests of one sender that wait
 PAUSE_SECONDS = 0.001  # between two of them, if more wait
-LOCAL = frozenset({"127.0.0.1", "::1"})
+LOCAL = frozenset({"127.0.0.1", "::/64"})  # 127.0.0.1 and ::1, as connections are counted
+PEER = "podium.peer"  # of a request's scope: the address its connection is counted by
 WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
 
 SenderOf = Callable[[Scope], str | None]  # tells keys and logins apart; None without one
@@ -72,7 +74,8 @@ class SenderTurns:
     async def _serve_stranger(
         self, sender: str | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        turn = _Turn(self._strangers[_is_local(scope)], scope)
+        address = scope.get(PEER, "")
+        turn = _Turn(self._strangers[address in LOCAL], scope, address)
 
         async def send_after_turn(message: Message) -> None:
             turn.end()
@@ -96,29 +99,27 @@ class SenderTurns:
             turn.end()
 
 
-def _is_local(scope: Scope) -> bool:
-    client = scope.get("client")
-    return client is not None and client[0] in LOCAL
-
-
 class _Queue:
-    """The requests that wait for the one turn, in the order in which they came.
+    """The requests that wait for the one turn, which addresses get one after the other.
 
-    `on_idle` is called when nobody has the turn or waits for it.
+    Those of an address get it in the order in which they came. `on_idle` is called when nobody has
+    the turn or waits for it.
     """
 
     def __init__(self, on_idle: Callable[[], object] = lambda: None) -> None:
         self._on_idle = on_idle
         self._is_taken = False
-        self._waiting: deque[asyncio.Future[bool]] = deque()
+        self._waiting: dict[str, deque[asyncio.Future[bool]]] = {}  # by address, the next one first
+        self._number = 0  # of these
 
-    async def take(self, scope: Scope) -> bool:
+    async def take(self, scope: Scope, address: str = "") -> bool:
         """Wait for the turn; False if the client went away before."""
         if not self._is_taken:
             self._is_taken = True
             return True
         mine: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append(mine)
+        self._waiting.setdefault(address, deque()).append(mine)
+        self._number += 1
         scope[WAITING] = mine
         try:
             return await mine
@@ -136,14 +137,19 @@ class _Queue:
         pauses: one that is never idle leaves threads little of the interpreter.
         """
         loop = asyncio.get_running_loop()
-        if len(self._waiting) > MANY:
+        if self._number > MANY:
             loop.call_later(PAUSE_SECONDS, self._begin_next)
         else:
             loop.call_soon(self._begin_next)
 
     def _begin_next(self) -> None:
         while self._waiting:
-            first = self._waiting.popleft()
+            address = next(iter(self._waiting))
+            of_address = self._waiting.pop(address)
+            first = of_address.popleft()
+            self._number -= 1
+            if of_address:
+                self._waiting[address] = of_address  # behind the other addresses
             if not first.done():
                 first.set_result(True)
                 return
@@ -154,9 +160,10 @@ class _Queue:
 class _Turn:
     """The turn of one request, which it may give back and take again until it ends."""
 
-    def __init__(self, queue: _Queue, scope: Scope) -> None:
+    def __init__(self, queue: _Queue, scope: Scope, address: str) -> None:
         self._queue = queue
         self._scope = scope
+        self._address = address
         self._timer: asyncio.TimerHandle | None = None  # while the request has the turn
         self._has_ended = False
 
@@ -164,7 +171,7 @@ class _Turn:
         """Wait for the turn, unless it has ended; False if the client went away before."""
         if self._has_ended or self._timer is not None:
             return True
-        if not await self._queue.take(self._scope):
+        if not await self._queue.take(self._scope, self._address):
             return False
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(TURN_SECONDS, self.give_back)
