@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 
 
 MEMORY = Path("/dev/shm")  # a file system in memory, where Linux has one
-LONG_TESTS = (  # 20 to 80 seconds each, on two cores
-    "test_doc_commands.py::test_every_block", "test_regrade_crash.py", "test_ordinary_user.py",
-    "test_kills.py::test_twenty_kills", "test_times.py::test_the_time_of_an_answer",
-    "test_inspect.py", "test_store_away.py", "test_two_servers.py", "packages/test_aide.py",
-    "test_browser.py::test_every_page", "test_recipe.py",
-    "test_server_deaths.py", "test_wheel.py", "test_first_change.py",
-    "test_harbor_package.py",
-)  # fmt: skip
-TOGETHER = (  # each shares an environment of packages that one of its tests would make anew
-    "test_inspect.py", "test_harbor_package.py", "system/test_wheel.py",
-)  # fmt: skip
 FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 
@@ -52,31 +41,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let each process of a parallel run have some of the tests that take longest, and early.
-
-    xdist gives each process a part of the list, and lets one that is done take from the end of
-    another's. A long test at the end would keep all others waiting. Most of them wait a lot, so
-    every other process has them after a third of its part: else all would wait together.
-    """
+    """Order the tests of a parallel run."""
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if processes == 1:
-        return
-    long: dict[str, list[pytest.Item]] = {}  # by what must stay together
-    for item in items:
-        if any(name in item.nodeid for name in LONG_TESTS):
-            together = any(name in item.nodeid for name in TOGETHER)
-            long.setdefault(item.location[0] if together else item.nodeid, []).append(item)
-    taken = {item for tests in long.values() for item in tests}
-    rest = [item for item in items if item not in taken]
-    ordered: list[pytest.Item] = []
-    for number in range(processes):
-        first = [item for tests in list(long.values())[number::processes] for item in tests]
-        end = len(items) * (number + 1) // processes
-        room = max(0, end - len(ordered) - len(first))
-        before = room // 3 if number % 2 else 0
-        ordered += rest[:before] + first + rest[before:room]
-        del rest[:room]
-    items[:] = ordered + rest
+    if processes > 1:
+        from tests.order_of_tests import arrange
+
+        items[:] = arrange(items, processes)
 
 
 @pytest.hookimpl(wrapper=True)

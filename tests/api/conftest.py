@@ -151,7 +151,7 @@ def packed(folder: Path) -> bytes:
 MODES = os.environ.get("PODIUM_TEST_MODES", "sqlite,queue").split(",")
 
 
-@pytest.fixture(scope="session", params=MODES)
+@pytest.fixture(scope="package", params=MODES)
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PodiumServer]:

@@ -170,6 +170,18 @@ def test_keys_and_lists_load_no_numbers_and_start_no_grader(
     assert [one for one in started if "app.graders" in one] == []
 
 
+@pytest.mark.parametrize("words", [["keys", "list"], ["runs", "list"], ["verify"]], ids=" ".join)
+def test_a_database_that_is_up_to_date_needs_no_alembic(
+    podium: Command, tmp_path: Path, words: list[str]
+) -> None:
+    assert podium("db", "upgrade").returncode == 0
+
+    modules, _ = watched(tmp_path, *words)
+
+    assert "sqlalchemy" in modules
+    assert "alembic" not in modules
+
+
 def test_a_started_grader_is_seen(podium: Command, tiny: Path, tmp_path: Path) -> None:
     _, started = watched(tmp_path, "check", str(tiny))
 

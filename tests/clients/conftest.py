@@ -105,7 +105,7 @@ def make_environment(home: Path, client: str, *modules: str) -> Environment:
     return Environment(ForkedPython(python, *modules))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mlebench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with podium-mlebench alone."""
     home = tmp_path_factory.mktemp("mlebench")

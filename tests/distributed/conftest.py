@@ -15,7 +15,7 @@ from tests.postgres import OwnServer, Postgres
 from tests.s3 import S3Server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lasting(
     postgres: Postgres,
     migrated_postgres: str,
@@ -57,7 +57,7 @@ def own_postgres() -> Iterator[OwnServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lasting_judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
     """A judge with one grader, to which nothing happens."""
     with FolderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validators=0) as pool:

@@ -6,7 +6,7 @@ import time
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.toml_depth import is_nested_beyond
@@ -35,6 +35,7 @@ PIECES = [
 QUOTES = ('"', "'", '"""', "'''")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(QUOTES), st.lists(st.sampled_from(PIECES))), max_size=4))
 def test_a_deep_key_is_found_after_every_text_that_the_parser_accepts(
     strings: list[tuple[str, list[str]]],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.downloads.extents import Extents
@@ -25,6 +25,7 @@ from tests.downloads.conftest import CACTUS, FakeKaggle
 PLACES = st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 60))
 
 
+@settings(deadline=None)
 @given(st.lists(PLACES, max_size=30), st.integers(0, 60), st.integers(0, 60))
 def test_extents_are_a_set_of_bytes(steps, start, end) -> None:
     extents, there = Extents(), set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.grading.columns.labels import code, code_numbers
@@ -28,6 +28,7 @@ def repeated(values: list, seed: int, rows: int) -> list:
     return [values[place] for place in places.tolist()]
 
 
+@settings(deadline=None)
 @given(
     st.lists(TEXTS, min_size=1, max_size=150), st.integers(0, 99), st.sampled_from([1, 900, 2000])
 )
@@ -43,6 +44,7 @@ def test_texts_are_numbered_in_the_order_of_appearance(texts, seed, rows):
         assert (codes.dtype, names.type) == (np.int64, pa.string())
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(0, 99))
 def test_more_than_a_few_texts_of_any_length_are_numbered_the_same_way(length, seed):
     texts = [f"{place:x}".rjust(length * 2, "é") for place in range(300)]
@@ -53,6 +55,7 @@ def test_more_than_a_few_texts_of_any_length_are_numbered_the_same_way(length, s
     assert (codes.tolist(), names.to_pylist()) == by_dictionary(values)
 
 
+@settings(deadline=None)
 @given(st.lists(KEYS, max_size=100), st.integers(0, 99))
 def test_numbers_are_numbered_in_the_order_of_appearance(keys, seed):
     values = repeated(keys, seed, 300) if keys else []
@@ -65,6 +68,7 @@ def test_numbers_are_numbered_in_the_order_of_appearance(keys, seed):
     assert first.tolist() == [values.index(one) for one in distinct]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**18), min_size=1, max_size=100))
 def test_whole_numbers_get_the_codes_of_their_texts(numbers):
     coded = code_numbers(pa.array(numbers), None)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.metrics import points
@@ -38,6 +38,7 @@ def found_plainly(boxes: list, points: list) -> int:
 
 
 @pytest.mark.parametrize("way", ["pairs", "rows", "cells", "cells_of_few"])
+@settings(deadline=None)
 @given(st.lists(st.tuples(BOXES, POINTS), min_size=1, max_size=4))
 def test_each_box_takes_the_first_free_point_inside(way, rows):
     limits = {"MANY_PAIRS": 10**6} if way == "pairs" else {"MANY_PAIRS": -1}

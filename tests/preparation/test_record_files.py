@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.preparation import tf_records
@@ -31,6 +31,7 @@ def test_a_record_of_tensorflow_is_read() -> None:
     assert record_file([{"image_name": b"ISIC_0015719", "target": 1}]) == BY_TENSORFLOW
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.dictionaries(st.text(max_size=9), st.binary(max_size=200) | st.integers(0, 1 << 62))
@@ -59,6 +60,7 @@ def test_cut_record_files_are_errors(size: int) -> None:
         list(tf_records.payloads(io.BytesIO(BY_TENSORFLOW[:-size])))
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60) | st.integers(0, len(PAYLOAD) - 1).map(lambda cut: PAYLOAD[:cut]))
 def test_values_of_any_payload_are_pieces_of_it_or_it_is_an_error(payload: bytes) -> None:
     try:
@@ -100,6 +102,7 @@ def test_cut_documents_are_errors(size: int) -> None:
         list(documents(io.BytesIO(BY_PYMONGO + BY_PYMONGO[:-size])))
 
 
+@settings(deadline=None)
 @given(st.integers(4, len(BY_PYMONGO) - 2), st.integers(0, 255))
 def test_changed_documents_are_read_or_errors(place: int, byte: int) -> None:
     changed = bytearray(BY_PYMONGO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.receipts import merkle
@@ -147,6 +147,7 @@ def test_all_proofs_of_small_trees_hold_and_no_other_does():
             )
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.binary(max_size=4), min_size=1, max_size=70), st.integers(0, 70), st.integers(0, 7)
 )

@@ -63,6 +63,7 @@ def test_unequal_numbers_of_seeds_are_covered_as_well(
     assert 0.93 <= np.mean((low <= truth) & (truth <= high)) <= 0.98
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(2, 5)), min_size=2, max_size=9))
 def test_intervals_are_those_of_the_formulas_in_the_manual(results: list[tuple[int, int]]) -> None:
     """docs/results.md, "How the numbers are made", from wins and numbers of attempts."""

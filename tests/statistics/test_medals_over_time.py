@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.medals import Medal
@@ -68,6 +68,7 @@ HISTORY = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(
     histories=st.lists(HISTORY, min_size=1, max_size=6),
     moments=st.sets(st.sampled_from([0.0, 0.5, 1.0, 1.7, 2.0, 3.0, 5.0]), min_size=1).map(sorted),

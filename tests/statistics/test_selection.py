@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
@@ -78,6 +78,7 @@ attempts = st.lists(
 )  # fmt: skip
 
 
+@settings(deadline=None)
 @given(attempts, st.data())
 def test_the_choice_by_public_score_by_enumeration(found: list[ScoredAttempt], data) -> None:
     k = data.draw(st.integers(1, len(found)))

@@ -25,7 +25,7 @@ FLAGS = (
 BROWSER_ACCEPTS = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """A server with 3 experiments at 12 competitions, 3 seeds each."""
     filled = start_filled(tmp_path_factory)
@@ -33,7 +33,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     assert filled.server.stop() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     """A server without competitions, experiments and suites."""
     server = PodiumServer(tmp_path_factory.mktemp("empty-pages") / "data").start()

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.errors import Conflict
-from app.services.operations.restore_rows import NotEmpty, require_empty_database
 from app.settings import Settings
 from app.storage.blobs.sync import sync_directory
 
@@ -41,6 +40,9 @@ def refuse_unfinished_restore(settings: Settings) -> None:
     mark = settings.data_dir / MARK
     if not mark.exists():
         return
+    # It loads Alembic, and each process that opens the database comes here.
+    from app.services.operations.restore_rows import NotEmpty, require_empty_database
+
     try:
         require_empty_database(settings)
     except NotEmpty:

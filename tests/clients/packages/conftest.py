@@ -113,7 +113,7 @@ def _install(
                 assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     """One server, on SQLite: a harness sees no difference to PostgreSQL."""
     started = PodiumServer(tmp_path_factory.mktemp("packages") / "data", grading_seconds=20).start()
@@ -121,7 +121,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     assert started.stop() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def inspect_environment() -> Iterator[Environment]:
     """Inspect AI with podium-inspect."""
     with environment_of_harness(

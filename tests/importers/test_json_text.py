@@ -1,0 +1,26 @@
+"""How JSON that people send is parsed."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from app.importers.json_text import parse_json
+
+
+def test_nothing_looks_for_garbage_while_a_long_document_is_read() -> None:
+    """It took eight times as long, and no other thread of the server went on meanwhile."""
+    looked: list[int] = []
+
+    def look(phase: str, info: dict[str, Any]) -> None:
+        looked.append(info["generation"])
+
+    gc.callbacks.append(look)
+    try:
+        document = parse_json(b"[" + b"[]," * 100_000 + b"1]", RuntimeError, pairs=dict)
+    finally:
+        gc.callbacks.remove(look)
+
+    assert len(document) == 100_001
+    assert len(looked) < 20
+    assert gc.isenabled()
