@@ -13,7 +13,6 @@ from app.cli.output import print_json, print_new_key
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
-from app.errors import Invalid
 
 if TYPE_CHECKING:
     from app.services.operations.keys import NewKey
@@ -45,7 +44,7 @@ def create(
 
     chosen = role or role_option
     if chosen is None or (role and role_option and role is not role_option):
-        raise Invalid("Name one role: podium keys create researcher, or --role researcher.")
+        raise typer.BadParameter("name one role: keys create researcher, or --role researcher")
     keys.refuse_unfit(chosen, experiment)
     if there := remote(url, key):
         body: Document = {"role": chosen.value, "name": name, "expires": expires}

@@ -49,6 +49,13 @@ def task(podium: Podium) -> Path:
     return podium.competition(toml=baseline("0.5"), leaderboard=None)
 
 
+def test_the_answer_begins_as_that_to_a_grading_report(podium: Podium, task: Path) -> None:
+    taken = send(podium, podium.experiment(), task.name, evaluation()).json()
+    assert list(taken) == [
+        "imported", "unchanged", "seeds", "mismatches", "scores", "blank_steps", "failures",
+    ]  # fmt: skip
+
+
 def test_runs_scores_and_failures(podium: Podium, task: Path) -> None:
     name = podium.experiment()
     answer = send(podium, name, task.name, evaluation(), "&seed=10")

@@ -405,6 +405,18 @@ def test_submissions_are_listed_oldest_first_in_pages(
     assert rest["next_cursor"] is None
 
 
+def test_a_grade_has_its_fields_in_one_order_wherever_it_is_shown(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny, feedback="full")
+    sent = run.submit(good)
+    alone = run.client.get(sent.headers["Location"])
+    (listed,) = run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+    orders = [list(document["grade"]) for document in (sent.json(), alone.json(), listed)]
+    assert orders[0] == orders[1] == orders[2]
+    assert orders[0][0] == "score"
+
+
 def test_a_final_submission_is_chosen(podium: Podium, tiny: Path, good: bytes) -> None:
     run = podium.run(tiny)
     chosen, rejected = run.submit(good).json()["id"], run.submit(b"bad").json()["id"]

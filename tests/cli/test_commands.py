@@ -91,6 +91,20 @@ def test_a_word_that_is_none_of_the_choices_is_refused_in_our_words(podium: Comm
     assert "'--padding': 'zero' is not one of 'none'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["keys create", "keys create admin --role researcher", "prepare tiny", "prepare --raw .",
+     "prepare tiny --raw . --suite podium"],
+)  # fmt: skip
+def test_words_that_are_missing_are_a_mistake_of_the_command_line(
+    podium: Command, words: str
+) -> None:
+    done = podium(*words.split())
+
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
 def test_runs_need_their_experiment_first(podium: Command, tiny: Path) -> None:
     suites = '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny"]\n'
     (tiny.parent / "suites.toml").write_text(suites)

@@ -23,6 +23,17 @@ def test_wrong_arguments_are_told(tmp_path, words):
     assert "Traceback" not in ran.stderr
 
 
+def test_a_key_file_that_is_not_there_is_a_mistake_of_the_command_line(tmp_path):
+    file = tmp_path / "nowhere"
+    ran = run_podium(
+        ["proxy", "--to", "http://127.0.0.1:1", "--key-file", str(file)],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert ran.returncode == 2
+    assert f"--key-file: {file} cannot be read: No such file or directory" in ran.stderr
+
+
 def test_an_address_that_cannot_be_listened_on_is_named(tmp_path):
     (tmp_path / "key").write_text("pod_run_x")
     with socket.socket() as taken:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from app.cli.options import AsJson
-from app.errors import Invalid
 
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions")]
 RawFolder = Annotated[
@@ -68,16 +67,16 @@ def prepare(
     command imports nothing.
     """
     if sum((raw is not None, prepared is not None, kaggle, verify_only)) != 1:
-        raise Invalid("Give one of --raw, --from, --kaggle and --verify.")
+        raise typer.BadParameter("give one of --raw, --from, --kaggle and --verify")
     if (suite or again or delete_archives) and not kaggle:
-        raise Invalid("--suite, --again and --delete-archives go with --kaggle.")
+        raise typer.BadParameter("--suite, --again and --delete-archives go with --kaggle")
     if verify_only:
         from app.cli.folders.verify_prepared import verify
 
         verify(slugs or [], as_json=as_json)
         return
     if not (slugs or suite):
-        raise Invalid("Name the competitions to prepare.")
+        raise typer.BadParameter("name the competitions to prepare")
     if kaggle:
         from app.cli.folders.prepare_downloads import prepare_downloads
         from app.services.competitions.prepare_downloads import PreparationChoices

@@ -13,7 +13,7 @@ from app.cli.progress import working
 from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.domain.verdict import problem_document
-from app.errors import GradingFault, NeedsData
+from app.errors import GradingFault, NeedsData, NotFound
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.graders.template import GraderTemplate
 from app.grading_version import environment, grading_version
@@ -32,12 +32,20 @@ def print_grade(template: GraderTemplate, competition: str, file: Path) -> None:
     is_path = "/" in competition
     imported = None if is_path else _imported(settings, template, competition, file)
     if imported is None:
-        folder = competition_folder(settings.competitions_dir, competition)
+        folder = _folder(settings, competition)
         with working("grading"):
             declared, outcome = grade_with_folder(settings, folder, file, template)
     else:
         version, declared, outcome = imported
     _print(version, declared, outcome)
+
+
+def _folder(settings: Settings, competition: str) -> Path:
+    try:
+        return competition_folder(settings.competitions_dir, competition)
+    except NotFound as error:
+        advice = "" if "/" in competition else " Or import it: podium import folder PATH"
+        raise NotFound(error.detail + advice) from None
 
 
 def _imported(

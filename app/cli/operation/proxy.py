@@ -25,7 +25,7 @@ def proxy(arguments: Sequence[str]) -> None:
     """Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."""
     given = _parser().parse_args(arguments)
     try:
-        upstream = upstream_of(given.to, _key(given.key_file))
+        upstream = upstream_of(given.to, _key(*given.key_file))
     except ValueError as error:
         raise Invalid(str(error)) from None
     asyncio.run(_run(upstream, [_address(one) for one in given.listen or [DEFAULT_ADDRESS]]))
@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         "--to", required=True, metavar="URL", help="address of Podium, as http://podium:7777"
     )
     parser.add_argument(
-        "--key-file", required=True, type=Path, metavar="FILE", help="a file with the run's key"
+        "--key-file", required=True, type=_file, metavar="FILE", help="a file with the run's key"
     )
     parser.add_argument(
         "--listen",
@@ -51,15 +51,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _key(file: Path) -> str:
+def _file(name: str) -> tuple[str, str]:
+    """A file's name and text; one that cannot be read is a wrong argument (status 2)."""
     try:
-        key = file.read_text(encoding="utf-8").strip()
+        return name, Path(name).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise Invalid(f"--key-file {file} cannot be read: {reason}.") from None
-    if not key.isascii() or not key.isprintable() or not key or " " in key:
-        raise Invalid(f"--key-file {file} does not contain exactly one key.")
-    return key
+        raise argparse.ArgumentTypeError(f"{name} cannot be read: {reason}") from None
+
+
+def _key(name: str, text: str) -> str:
+    if not text.isascii() or not text.isprintable() or not text or " " in text:
+        raise Invalid(f"--key-file {name} does not contain exactly one key.")
+    return text
 
 
 async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:

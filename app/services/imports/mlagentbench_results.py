@@ -46,11 +46,11 @@ class ImportedRuns:
 
     imported: int
     unchanged: int
+    seeds: tuple[int, ...]
+    mismatches: tuple[Mismatch, ...]
     scores: int
     blank_steps: int
     failures: dict[str, int]
-    seeds: tuple[int, ...]
-    mismatches: tuple[Mismatch, ...]
 
 
 def import_evaluation(

@@ -172,20 +172,22 @@ COMPARED = ("decimals", "borderline", "unrounded_medal")
 
 
 def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback) -> dict[str, Any]:
-    names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
-    private = {name: getattr(grade, name) for name in names}
+    names = ("medal", "better", "equal", "worse", "teams", "percentile", "above_median")
+    place: dict[str, Any] = {name: getattr(grade, name) for name in names}
     # None in grades older than these fields: then the score was compared unrounded.
-    private |= {name: grade.grader.get(name) for name in COMPARED}
+    place |= {name: grade.grader.get(name) for name in COMPARED}
     comparison = entry.competition.against_baseline(grade.score)
-    private["improvement"] = comparison.improvement if comparison else None
-    private["success"] = comparison.success if comparison else None
+    place["improvement"] = comparison.improvement if comparison else None
+    place["success"] = comparison.success if comparison else None
+    # The fields are in the schema's order, for lists are written without it.
     return {
+        "score": grade.score if policy.shows_everything else None,
         "search_score": grade.search_score if policy.shows_search_score else None,
         "public_score": grade.public_score if policy.shows_public_score else None,
+        **(place if policy.shows_everything else dict.fromkeys(place)),
         "competition_version": entry.version.number,
         "grader": {name: value for name, value in grade.grader.items() if name not in COMPARED},
         "graded_at": grade.graded_at,
-        **(private if policy.shows_everything else dict.fromkeys(private)),
     }
 
 

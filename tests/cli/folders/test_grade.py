@@ -49,6 +49,7 @@ def test_grading_for_a_competition_that_is_not_here_says_what_to_do(
 
     assert done.returncode == 1
     assert "'nowhere'" in done.stderr
+    assert "import it: podium import folder PATH" in " ".join(done.stderr.split())
     assert "the path of the folder" in done.stderr
     assert "Traceback" not in done.stderr
 
