@@ -122,7 +122,8 @@ async def grade_file(
     """
     meta, wait = submission_meta(request), wait_seconds(request, LONGEST_WAIT)
     require_csv(request)  # a refused body makes no run
-    new = NewRun(create_run.experiment_of(caller, experiment), slug, seed, Feedback.NONE, {})
+    named = create_run.experiment_of(caller, experiment, "query.experiment")
+    new = NewRun(named, slug, seed, Feedback.NONE, {})
     run = await run_in_thread(create_run.find_or_create, context, caller, new)
 
     def meta_of(sha256: str) -> SubmissionMeta:

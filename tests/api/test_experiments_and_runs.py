@@ -201,3 +201,16 @@ def test_no_usage_is_so_large_that_sums_of_it_are_infinite(
     login = podium.client()
     assert login.post("/login", data={"key": podium.server.key}).status_code < 400
     assert login.get("/", headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_a_request_that_names_no_experiment_says_which_field_is_missing(podium: Podium) -> None:
+    body = {"competition": podium.competition().name, "seed": 0}
+    made = podium.admin.post("/v1/runs", json=body)
+    graded = podium.admin.post(f"/v1/competitions/{body['competition']}/grade", content=b"id\n1\n",
+                               headers={"Content-Type": "text/csv"})  # fmt: skip
+
+    for answer, where in ((made, "body.experiment"), (graded, "query.experiment")):
+        assert answer.status_code == 422
+        (error,) = answer.json()["errors"]
+        assert error["where"] == where
+        assert answer.json()["detail"] == f"{where}: {error['message']}."

@@ -100,15 +100,16 @@ def create(context: Context, new: NewRun, *, tells_reason: bool = True) -> tuple
     return context.database.write_new(record), key
 
 
-def experiment_of(caller: Caller, named: str | None) -> str:
-    """The experiment that a request names, or else that of a harness's key.
+def experiment_of(caller: Caller, named: str | None, where: str = "body.experiment") -> str:
+    """The experiment that a request names (`where`), or else that of a harness's key.
 
     Raises:
         Invalid: there is neither.
     """
     found = named or caller.experiment
     if found is None:
-        raise Invalid("experiment: name the experiment; only a harness's key has its own.")
+        message = "name the experiment; only a harness's key has its own"
+        raise Invalid(f"{where}: {message}.", errors=[{"where": where, "message": message}])
     return found
 
 
