@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 
 from app.services.results.inputs.kept_results import gather_many
 from app.services.runtime.context import Context, open_context
@@ -96,6 +97,15 @@ class Primary:
         for each in (self._standby, *self._standby.rglob("*")):
             shutil.chown(each, self._data.owner(), self._data.group())
         self._postgres.start()
+
+    def undo_claims(self) -> None:
+        """Let the database be that of a standby that had the files and not the claims on them."""
+        url = self._postgres.url(self._name)
+        with psycopg.connect(url) as connection:
+            connection.execute(
+                "UPDATE submission SET state = 'queued', attempts = 0, claimed_by = NULL,"
+                " claimed_at = NULL WHERE state = 'grading'"
+            )
 
     def fail_over(self) -> None:
         """Let the standby take over, and wait until Podium listens to it, some two seconds."""
@@ -193,6 +203,21 @@ def test_results_that_were_read_before_a_failover_are_not_kept_after_it(tmp_path
             early.exception(SECONDS)  # its connection is lost, after it kept what it had read
         anew = gather_many(replace(context, kept=KeptValues()), None, archived=False)
         assert gather_many(slow, None, archived=False)["e"].results == anew["e"].results
+
+
+def test_a_file_in_work_whose_claim_was_lost_is_graded_once(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "slow", metric_py=SLOW)
+    with primary(tmp_path) as podium:
+        sent = podium.send(podium.begin(folder), good_submission(folder))
+        podium.wait(sent, "grading")
+        podium.undo_claims()
+        podium.wait(sent, "graded")
+        other = podium.send(podium.begin(folder, seed=1), good_submission(folder))
+        podium.wait(other, "graded")
+
+        gradings = 'podium_grading_seconds_count{competition="slow"} '
+        lines = podium.admin.get("/metrics").text.splitlines()
+        assert [one for one in lines if one.startswith(gradings)] == [f"{gradings}2.0"]
 
 
 def test_a_number_that_is_given_again_is_that_of_the_new_competition(tmp_path: Path) -> None:
