@@ -114,8 +114,10 @@ class GradingLoop(Generic[AnyClaim]):
 
     def _start(self, claimed: list[AnyClaim]) -> None:
         with self._lock:
-            self._in_flight.update(claimed)
-        for one in claimed:
+            # A standby that took over may lack a claim. The same claim, made again, is in work.
+            new = [one for one in claimed if one not in self._in_flight]
+            self._in_flight.update(new)
+        for one in new:
             self._lifecycle.start(one).add_done_callback(
                 lambda end, one=one: self._release(one, end)  # type: ignore[misc]
             )

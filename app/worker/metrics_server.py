@@ -49,7 +49,8 @@ class _Server(WSGIServer):
         super().__init__(*arguments)
         self._lock = threading.Lock()
         self._deadlines: dict[socket.socket, float] = {}  # of the open connections, oldest first
-        self._waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        # More are not accepted: those that were cut off have files of the worker's until then.
+        self._waiting: queue.Queue[tuple[Any, Any]] = queue.Queue(MOST_CONNECTIONS)
         for number in range(MOST_CONNECTIONS):
             threading.Thread(target=self._serve, name=f"metrics-{number}", daemon=True).start()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.api.http.turns.sender_turns import MANY, PAUSE_SECONDS
+from app.api.http.turns.sender_turns import MANY, PAUSE_SECONDS, STRANGERS_TURNS
 from tests.api.sender_requests import Requests
 
 
@@ -77,6 +77,22 @@ def test_while_many_of_a_sender_wait_the_loop_has_time_for_others(is_known: bool
         return asyncio.get_running_loop().time() - started
 
     assert asyncio.run(run()) > 50 * PAUSE_SECONDS
+
+
+def test_the_loop_has_time_for_others_also_if_few_strangers_wait() -> None:
+    """Who reads slowly and comes again when cut off kept another key waiting for a second."""
+
+    async def run() -> float:
+        requests = Requests()
+        started = asyncio.get_running_loop().time()
+        for number in range(50):
+            names = [f"{number} {which}" for which in range(10)]
+            await requests.begin(*names, passes=True)
+            await asyncio.wait([requests.tasks[name] for name in names])
+        pauses = 50 * 10 // STRANGERS_TURNS
+        return (asyncio.get_running_loop().time() - started) / pauses
+
+    assert asyncio.run(run()) > PAUSE_SECONDS
 
 
 def test_strangers_on_the_machine_do_not_wait_for_those_on_the_network() -> None:

@@ -52,6 +52,31 @@ def test_a_flood_on_all_connections_of_an_address_keeps_no_valid_key_out(
     assert answers_beside(server, FLOODS[kind], 1000) == [200] * 3
 
 
+@pytest.mark.parametrize("kind", ["no key", "a run's key"])
+def test_bodies_in_chunks_of_a_byte_keep_no_valid_key_waiting(
+    server: PodiumServer, podium: Podium, kind: str
+) -> None:
+    """Each chunk costs as much as a large one, and those of waiting requests were parsed too."""
+    run = podium.run(podium.competition())
+    key = f"Authorization: Bearer {run.document['key']}\r\n" if kind == "a run's key" else ""
+    head = f"POST /v1/runs/{run.id}/validate HTTP/1.1\r\nHost: x\r\n{key}"
+    head += "Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n"
+    request = head.encode() + 60_000 * b"1\r\nx\r\n" + b"0\r\n\r\n"
+    with server.client() as known, connections(server, 900) as opened:
+        known.timeout = httpx.Timeout(SECONDS)
+        assert known.get("/v1/runs").status_code == 200
+        send_all(opened, request, 2.0)
+
+        assert [known.get("/v1/runs").status_code for _ in range(3)] == [200] * 3
+
+
+def test_who_sends_line_by_line_reads_why_it_was_refused(server: PodiumServer) -> None:
+    with server.client("pod_run_" + "a" * 32) as client:
+        for _ in range(2):
+            answer = client.post("/v1/experiments", content=(b"1,2\n" for _ in range(20_000)))
+            assert answer.status_code == 401
+
+
 def test_strangers_are_answered_in_turn(server: PodiumServer) -> None:
     with Flood(server.port, FLOODS["no key"], 500) as flood:
         assert flood.all_answered.wait(60)

@@ -58,6 +58,19 @@ def test_silent_clients_keep_no_other_from_the_metrics(url: str, number: int) ->
     assert "python_info" in answer.text
 
 
+def test_hundreds_of_clients_leave_the_worker_its_files(url: str) -> None:
+    """A grading waited for a quarter of a minute, for `Too many open files`."""
+    opened = set(Path("/proc/self/fd").iterdir())
+    most = 0
+    with contextlib.ExitStack() as open_ones:
+        for number in range(1, 301):
+            with contextlib.suppress(ConnectionError):
+                open_ones.enter_context(connect(url)).sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+            most = max(most, len(set(Path("/proc/self/fd").iterdir()) - opened) - number)
+
+    assert most < 5 * MOST_CONNECTIONS
+
+
 def test_a_client_that_sends_a_byte_now_and_then_is_cut_off(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

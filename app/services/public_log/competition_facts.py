@@ -41,12 +41,12 @@ def competition_facts(context: Context, session: Session, version: VersionRecord
 
 def _digests(context: Context, session: Session, version_id: int) -> dict[str, Any]:
     """A version never changes, so its digests are computed once: it may have many files."""
-    key = ("digests for receipts", version_id)
-    found: dict[str, Any] | None = context.kept.get(key, None)
+    key, losses = ("digests for receipts", version_id), context.database.losses
+    found: dict[str, Any] | None = context.kept.get(key, losses)
     if found is None:
         salt = shared_secret(context, SALT)
         found = file_digests(version_files.all_files(session, version_id), salt)
-        context.kept.put(key, None, found, KEPT_BYTES)
+        context.kept.put(key, losses, found, KEPT_BYTES)
     return found
 
 

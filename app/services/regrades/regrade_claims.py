@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -12,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState, SubmissionState
 from app.domain.verdict import problem_document
+from app.errors import Unavailable
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading.graded import Graded
 from app.services.grading.write_outcomes import grade_record
@@ -97,8 +99,10 @@ class RegradeClaims:
             if error is not None:
                 end.set_exception(error)
                 return
-            # After the commit: of several processes, the last one then finds nothing left.
-            database.enqueue(lambda session: finish(session, claimed.regrade_id, queues=queues))
+            # After the commit: of several processes, the last one then finds nothing left. If this
+            # one is ending, the next that grades finishes the regrade.
+            with contextlib.suppress(Unavailable):
+                database.enqueue(lambda session: finish(session, claimed.regrade_id, queues=queues))
             end.set_result(record.state if future.result() else None)
 
         database.enqueue(

@@ -42,6 +42,7 @@ def page(
     experiments are sorted; those without the number come last.
     """
     computed = sort in COMPUTED_SORTS
+    losses = context.database.losses
     with context.database.read() as session:
         found, total = listing.list_experiments(
             session,
@@ -51,7 +52,7 @@ def page(
             limit=MOST_SORTED if computed else limit,
             offset=0 if computed else offset,
         )
-        summaries = _summaries(context, session, found)
+        summaries = _summaries(context, session, found, losses)
     if not computed:
         return summaries, total
     sign = -1.0 if descending else 1.0
@@ -85,14 +86,18 @@ def _sort_key(one: ExperimentSummary, sort: str) -> float | None:
 
 
 def _summaries(
-    context: Context, session: Session, found: Sequence[ListedExperiment]
+    context: Context, session: Session, found: Sequence[ListedExperiment], losses: int
 ) -> list[ExperimentSummary]:
-    """The numbers of experiments; what their runs came to is kept while it does not change."""
+    """The numbers of experiments; what their runs came to is kept while it does not change.
+
+    `losses` are those of the database before the experiments were read.
+    """
     kept: dict[str, ExperimentSummary] = {}
     for one in found:
         if one.state is None:
             continue
-        summary = context.kept.get(("summary", one.experiment.name), one.state)
+        version = (one.state, losses)
+        summary = context.kept.get(("summary", one.experiment.name), version)
         if summary is not None:
             kept[one.experiment.name] = _with_present(summary, one)
     others = [one for one in found if one.experiment.name not in kept]
@@ -119,9 +124,8 @@ def _summaries(
             summary = replace(found_here, near_lines=near[one.experiment.name])
             kept[one.experiment.name] = summary
             if one.state is not None:
-                context.kept.put(
-                    ("summary", one.experiment.name), one.state, summary, SUMMARY_BYTES
-                )
+                version = (one.state, losses)
+                context.kept.put(("summary", one.experiment.name), version, summary, SUMMARY_BYTES)
     return [kept[one.experiment.name] for one in found]
 
 

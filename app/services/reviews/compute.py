@@ -45,6 +45,7 @@ class Reviewer:
     _near: NearFiles = field(default_factory=NearFiles)
     _versions: LRUCache[int, VersionFacts] = field(default_factory=lambda: LRUCache(128))
     _passed_over: dict[int, float] = field(default_factory=dict)  # versions, and until when
+    _losses: int = 0  # of the database, when they were read
 
     def turn(self) -> int:
         """Compute the signals of up to 100 submissions. Returns the number of submissions.
@@ -58,6 +59,10 @@ class Reviewer:
             if time.monotonic() < until
         }
         database = self.context.database
+        if database.losses != self._losses:  # a standby may give their numbers again
+            self._losses = database.losses
+            self._near, self._passed_over = NearFiles(), {}
+            self._versions.clear()
         with database.read() as session:
             waiting = self._waiting(session)
         if not waiting:

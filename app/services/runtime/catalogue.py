@@ -1,4 +1,7 @@
-"""A cache of competition versions. A version never changes, so no entry becomes stale."""
+"""A cache of competition versions, which never change.
+
+Keys have the database's `losses` too: after a lost import a standby may give the id to another one.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from app.storage.database.records import VersionRecord
 from app.storage.queries import competitions
 
 CACHED_VERSIONS = 256
+Key = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,9 @@ class Catalogue:
         self._suites_file = competitions_dir / "suites.toml"
         self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})  # of a text of the file
         self._lock = threading.Lock()
-        self._entries: LRUCache[int, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
-        self._versions: LRUCache[int, VersionRecord] = LRUCache(CACHED_VERSIONS)
-        self._declarations: LRUCache[int, Competition] = LRUCache(CACHED_VERSIONS)
+        self._entries: LRUCache[Key, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
+        self._versions: LRUCache[Key, VersionRecord] = LRUCache(CACHED_VERSIONS)
+        self._declarations: LRUCache[Key, Competition] = LRUCache(CACHED_VERSIONS)
 
     def of_version(self, version_id: int) -> CatalogueEntry:
         """The catalogue entry of the version with this id."""
@@ -59,8 +63,9 @@ class Catalogue:
 
     def has(self, version_id: int) -> bool:
         """Whether `of_version` finds it in memory, and reads neither files nor the database."""
+        key = self._key(version_id)
         with self._lock:
-            return version_id in self._versions and version_id in self._entries
+            return key in self._versions and key in self._entries
 
     def version(self, version_id: int) -> VersionRecord:
         """The record of the version with this id. Reads no file.
@@ -68,8 +73,9 @@ class Catalogue:
         Raises:
             NotFound: no version has this id.
         """
+        key = self._key(version_id)
         with self._lock:
-            known = self._versions.get(version_id)
+            known = self._versions.get(key)
         if known is not None:
             return known
         with self._database.read() as session:
@@ -77,7 +83,7 @@ class Catalogue:
         if version is None:
             raise NotFound(f"There is no competition version {version_id}.")
         with self._lock:
-            self._versions[version_id] = version
+            self._versions[key] = version
         return version
 
     def declaration(self, version_id: int) -> Competition:
@@ -90,8 +96,9 @@ class Catalogue:
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
         """The catalogue entry of a version."""
+        key = self._key(version.id)
         with self._lock:
-            found = self._entries.get(version.id)
+            found = self._entries.get(key)
         if found is not None:
             return found
         competition = self._declaration(version)
@@ -100,16 +107,19 @@ class Catalogue:
             description = _read_text(lease.path / DESCRIPTION)
         entry = CatalogueEntry(version, competition, board, description)
         with self._lock:
-            self._entries[version.id] = entry
+            self._entries[key] = entry
         return entry
 
     @cachedmethod(
         lambda self: self._declarations,
-        key=lambda self, version: version.id,
+        key=lambda self, version: self._key(version.id),
         lock=lambda self: self._lock,
     )
     def _declaration(self, version: VersionRecord) -> Competition:
         return parse_competition(version.slug, version.toml)
+
+    def _key(self, version_id: int) -> Key:
+        return self._database.losses, version_id
 
     def suites(self) -> Mapping[str, tuple[str, ...]]:
         """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`.

@@ -97,10 +97,11 @@ class Context:
     def _catch_up(self) -> None:
         """Notify of changes that were missed while the database connection was lost.
 
-        A standby that has taken over may not have the last writes, so that a count of results is
-        the same as before though they are others: nothing that was computed is kept.
+        A standby that has taken over may not have the last writes. What is kept by a number that it
+        may give again is found no more (`Database.losses`), so it need not take memory.
         """
         self.kept.clear()
+        self.own_metrics.forget()
         awaited = self.notifications.awaited()
         with self.database.read() as session:
             settled = submissions.settled_among(session, awaited)

@@ -18,12 +18,17 @@ class OwnMetrics:
 
     def among(self, session: Session, versions: Collection[int]) -> set[int]:
         """Those of these versions that have a metric.py."""
-        new = [version for version in versions if version not in self._known]
+        known = self._known
+        new = [version for version in versions if version not in known]
         if new:
             found = version_files.versions_with(session, METRIC_FILE, new)
-            self._known |= {version: version in found for version in new}
-        return {version for version in versions if self._known[version]}
+            known |= {version: version in found for version in new}
+        return {version for version in versions if known[version]}
 
     def known_to_have(self, version: int) -> bool:
         """Whether the version has a metric.py, as far as `among` was asked about it."""
         return self._known.get(version, False)
+
+    def forget(self) -> None:
+        """Forget all: a standby that took over may give the number of a lost version again."""
+        self._known = {}

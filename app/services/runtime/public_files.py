@@ -1,4 +1,7 @@
-"""The public files of a competition version: hundreds of thousands, so they are read once."""
+"""The public files of a competition version: hundreds of thousands, so they are read once.
+
+Keys have the database's `losses` too: after a lost import a standby may give the id to another one.
+"""
 
 from __future__ import annotations
 
@@ -87,13 +90,13 @@ class PublicFilesOfVersions:
     def __init__(self, database: Database, most_bytes: int = CACHED_BYTES) -> None:
         self._database = database
         self._reading = threading.Condition()  # one thread reads a list, others wait for it
-        self._known: LRUCache[int, PublicFiles] = LRUCache(
+        self._known: LRUCache[tuple[int, int], PublicFiles] = LRUCache(
             most_bytes, getsizeof=lambda files: min(files.size, most_bytes)
         )
 
     @cachedmethod(
         lambda self: self._known,
-        key=lambda self, version_id: version_id,
+        key=lambda self, version_id: (self._database.losses, version_id),
         condition=lambda self: self._reading,
     )
     def of(self, version_id: int) -> PublicFiles:

@@ -43,12 +43,16 @@ class VersionFiles:
         self._blobs = blobs
         self._cache = cache
         self._verified = VerifiedFiles()
-        self._working: LRUCache[tuple[int, bool], list[VersionFileRecord]] = LRUCache(CACHED_LISTS)
-        # The directories of imports, with their files as they were just before they were verified.
-        self._imported: LRUCache[tuple[int, bool], tuple[Path, FilesAsSeen]] = LRUCache(
+        # Keys have the database's `losses` too: after a lost import a standby may give the id to
+        # another version.
+        self._working: LRUCache[tuple[int, int, bool], list[VersionFileRecord]] = LRUCache(
             CACHED_LISTS
         )
-        self._leased: set[int] = set()
+        # The directories of imports, with their files as they were just before they were verified.
+        self._imported: LRUCache[tuple[int, int, bool], tuple[Path, FilesAsSeen]] = LRUCache(
+            CACHED_LISTS
+        )
+        self._leased: set[tuple[int, int]] = set()
         self._lock = threading.Lock()
 
     def imported_directory(self, slug: str, content_hash: str) -> Path:
@@ -64,20 +68,22 @@ class VersionFiles:
             DamagedFile: a file is missing or damaged in the store.
             StoreAway: the store cannot be reached.
         """
+        losses = self._database.losses
         lease = self._lease(version, answers=answers)
         if answers:
             with self._lock:
-                self._leased.add(version.id)
+                self._leased.add((losses, version.id))
         return lease
 
     def were_leased(self, version_id: int) -> bool:
         """Whether this process had a lease with the answers: a next one reads only what changed."""
         with self._lock:
-            return version_id in self._leased
+            return (self._database.losses, version_id) in self._leased
 
     def _lease(self, version: VersionRecord, *, answers: bool) -> Lease:
+        number = self._database.losses, version.id, answers
         with self._lock:
-            known = self._imported.get((version.id, answers))
+            known = self._imported.get(number)
         if known is not None and known[1].are_the_same():
             return Lease(known[0])
         directory = self.imported_directory(version.slug, version.content_hash)
@@ -86,7 +92,7 @@ class VersionFiles:
             seen = FilesAsSeen.now(directory / file.path for file in files)
             self._verify(version, directory, answers=answers)
             with self._lock:
-                self._imported[version.id, answers] = directory, seen
+                self._imported[number] = directory, seen
             return Lease(directory)
         kind = WITH_ANSWERS if answers else WITHOUT_ANSWERS
 
@@ -183,8 +189,9 @@ class VersionFiles:
             self._verified.require(directory / file.path, file.sha256)
 
     def _working_files(self, version: VersionRecord, *, answers: bool) -> list[VersionFileRecord]:
+        key = self._database.losses, version.id, answers
         with self._lock:
-            known = self._working.get((version.id, answers))
+            known = self._working.get(key)
         if known is not None:
             return known
         with self._database.read() as session:
@@ -192,7 +199,7 @@ class VersionFiles:
                 session, version.id, also=(SAMPLE,), private=answers
             )
         with self._lock:
-            self._working[version.id, answers] = files
+            self._working[key] = files
         return files
 
     def _fetch(self, version: VersionRecord, files: list[VersionFileRecord], target: Path) -> None:

@@ -33,7 +33,8 @@ class _Counted(NamedTuple):
 def count_on(context: Context, session: Session, run_id: str, kind: str) -> None:
     """Keep a newer count of a run's validations of this kind, if the last one is old."""
     key, now = ("validations", run_id, kind), time.monotonic()
-    known: _Counted | None = context.kept.get(key, None)
+    losses = context.database.losses  # a standby may give an entry's number again
+    known: _Counted | None = context.kept.get(key, losses)
     if known is not None and now - known.seen_at < SETTLED_SECONDS:
         return
     count, last = (0, 0) if known is None else (known.number, known.seen)
@@ -42,11 +43,12 @@ def count_on(context: Context, session: Session, run_id: str, kind: str) -> None
             session, run_id, kind, after=known.last, until=known.seen
         )
     counted = _Counted(count, last, exposure.last_id(session, run_id), now)
-    context.kept.put(key, None, counted, ENTRY_BYTES)
+    context.kept.put(key, losses, counted, ENTRY_BYTES)
 
 
 def has_validations(context: Context, session: Session, run_id: str, kind: str, most: int) -> bool:
     """Whether a run has so many validations of this kind, with those of this transaction."""
-    known: _Counted | None = context.kept.get(("validations", run_id, kind), None)
+    losses = context.database.losses
+    known: _Counted | None = context.kept.get(("validations", run_id, kind), losses)
     number, last = (0, 0) if known is None else (known.number, known.last)
     return number + exposure.count_validations(session, run_id, kind, after=last) >= most

@@ -161,15 +161,18 @@ def _require_bucket(store: S3Store, name: str) -> None:
 def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | None:
     """The error for a store that can be read but not written.
 
-    None if it cannot be read, or asks to come back later.
+    None if it cannot be read, asks to come back later or gave no answer, or if something in front
+    of it answers.
     """
     answer = ANSWER.search(str(error))
-    if answer is not None and answer["number"] in TOO_MANY:
+    if answer is None or answer["number"] in TOO_MANY:
         return None
     try:
-        obstore.get(store, PROBE)
-    except FileNotFoundError:
-        pass
+        if not obstore.get(store, PROBE).meta["e_tag"]:
+            return None
+    except FileNotFoundError as missing:
+        if NO_FILE not in str(missing):
+            return None
     except BaseError:
         return None
     told = "can be read but not written"

@@ -57,8 +57,9 @@ class Database:
         )
         self._snapshot: ContextVar[Session | None] = ContextVar("snapshot", default=None)
         self.is_damaged = False  # whether a query met a damaged page
+        self._losses = 0
         for engine in (self._reading, self._writing):
-            event.listen(engine, "handle_error", self._note_damage)
+            event.listen(engine, "handle_error", self._note_error)
         self._on_notify: Callable[[Iterable[str]], None] = lambda ids: None
         self._listener: Listener | None = None
         self.writer = Writer(
@@ -171,7 +172,19 @@ class Database:
         self._writing.dispose()
         self._reading.dispose()
 
-    def _note_damage(self, context: ExceptionContext) -> None:
+    @property
+    def losses(self) -> int:
+        """A number that grows when a connection to PostgreSQL is lost, and when it is back.
+
+        A standby may have taken over that lacks the last writes. It then gives their numbers to
+        other rows. So what is kept by the number of a row, or by a count of rows, is valid while
+        this is what it was before the rows were read.
+        """
+        return self._losses + (self._listener.losses if self._listener is not None else 0)
+
+    def _note_error(self, context: ExceptionContext) -> None:
+        if context.is_disconnect:
+            self._losses += 1
         if is_damage(context.original_exception) and not self.is_damaged:
             self.is_damaged = True
             log.critical(

@@ -31,7 +31,7 @@ class Listener:
 
     The thread calls `on_notify(ids)` for each notification. It calls `on_gap()` whenever it has
     begun to listen: earlier notifications were lost, so `on_gap` has to query the database.
-    While it listens, it holds the locks of `names`.
+    While it listens, it holds the locks of `names`. `losses` grows when it begins and when it ends.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Listener:
         self._stop_sender, self._stop_receiver = socket.socketpair()
         self._stopping = threading.Event()
         self._listening = threading.Event()
+        self.losses = 0
         self._thread = threading.Thread(target=self._run, name="podium-listener", daemon=True)
         self._thread.start()
 
@@ -79,6 +80,7 @@ class Listener:
                         connection.execute("SELECT pg_advisory_lock_shared(%s)", [lock_of(name)])
                     connection.execute(f"LISTEN {CHANNEL}")
                     # In this order: a commit during the query is notified afterwards.
+                    self.losses += 1
                     self._on_gap()
                     self._listening.set()
                     pause = 0.0
@@ -94,6 +96,8 @@ class Listener:
 
     def _pause(self, seconds: float) -> float:
         """Wait before the next attempt. Returns how long to wait before the one after that."""
+        if self._listening.is_set():
+            self.losses += 1
         self._listening.clear()
         self._stopping.wait(seconds)
         return min(MAX_PAUSE_SECONDS, max(0.05, 2 * seconds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -44,6 +45,26 @@ def test_without_a_running_regrade_there_is_nothing_to_claim(
     graded(here)
 
     assert claims.claim(9, ()) is None
+
+
+def test_an_outcome_that_is_written_while_podium_ends_ends_its_grading(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    """A command that ended because the database was away printed a traceback for it."""
+    graded(here)
+    started(context)
+    (one,) = claim(claims)
+    writer, may_go_on = context.database.writer, threading.Event()
+    context.database.enqueue(lambda _: may_go_on.wait(30))
+
+    writing = claims.write(one, new_grade(1.0), "mae")
+    ending = threading.Thread(target=writer.close)
+    ending.start()
+    wait_until(lambda: writer._is_closed)
+    may_go_on.set()
+    ending.join()
+
+    assert writing.result(5) is SubmissionState.GRADED
 
 
 def test_submissions_in_flight_are_not_claimed_again(

@@ -30,6 +30,7 @@ class Gate(http.server.ThreadingHTTPServer):
     status, body, e_tag = 200, PAGE, ""
     status_of_puts = 0  # if another
     lacks = "nothing"  # a part of the paths of objects that are not there
+    answers_puts = True
     deletions = 0
 
 
@@ -40,6 +41,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         gate.deletions += self.command in ("DELETE", "POST")
         status = gate.status_of_puts if self.command == "PUT" else 0
+        if self.command == "PUT" and not gate.answers_puts:
+            self.close_connection = True
+            return
         if self.command in ("GET", "HEAD") and gate.lacks in self.path:
             status = 404
         self.send_response(status or gate.status)
@@ -172,6 +176,25 @@ def test_a_store_that_asks_to_come_back_later_is_not_read_only(
 ) -> None:
     """An admin was told that Podium needs permission to write."""
     gate.status_of_puts = status
+
+    with pytest.raises(StoreAway):
+        store.check()
+
+
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_a_page_of_what_is_in_front_of_a_store_is_not_read_only(
+    gate: Gate, store: S3Blobs, status: int
+) -> None:
+    gate.status_of_puts, gate.status = status, 200 if status == 500 else status
+
+    with pytest.raises(StoreAway):
+        store.check()
+
+
+def test_a_store_whose_answer_to_a_write_was_lost_is_not_read_only(
+    gate: Gate, store: S3Blobs
+) -> None:
+    gate.e_tag, gate.answers_puts = RIGHT, False
 
     with pytest.raises(StoreAway):
         store.check()

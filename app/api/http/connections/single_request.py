@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import asyncio
+import time
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -12,6 +13,11 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 READ_BYTES = 32 * 1024  # taken from the socket at once
+# Parsed at once of a body in chunks: one of a byte takes as long as a large one.
+PIECE_OF_CHUNKS = 2 * 1024
+MAX_UNREAD_PARTS = 256  # of a body that the application has not taken: chunks, or pieces of them
+MAX_LEFT_PARTS = 1024  # of a body that comes after its answer; then others have a turn
+LEFT_PARTS_SECONDS = 0.01  # for these, some five times what parsing them takes
 END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -24,21 +30,45 @@ class Phase(Enum):
 
 
 class _UnreadWhile(FlowControl):
-    """Reads nothing more while bytes wait to be parsed.
+    """Reads nothing more while bytes wait to be parsed; calls `wanted` when they are asked for.
 
     uvicorn resumes reading at each answer, and when the application looks whether the client has
     gone. A client that sends faster than it is answered would have all that it sends in memory.
     That such a client has gone is seen only when something is written to it.
     """
 
-    def __init__(self, transport: asyncio.Transport, bytes_wait: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        bytes_wait: Callable[[], bool],
+        wanted: Callable[[], None],
+    ) -> None:
         super().__init__(transport)
         self._bytes_wait = bytes_wait
+        self._wanted = wanted
 
     def resume_reading(self) -> None:
         """Read on, unless bytes wait."""
-        if not self._bytes_wait():
+        if self._bytes_wait():
+            self._wanted()
+        else:
             super().resume_reading()
+
+
+class LeftParts:
+    """The turns of connections with many parts left of bodies that were answered already.
+
+    Such a connection is not closed: its client would get an error in place of the answer.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def pause(self) -> float:
+        """How long the connection that asks has to wait for its turn."""
+        now = time.monotonic()
+        self._next = max(self._next, now) + LEFT_PARTS_SECONDS
+        return self._next - now
 
 
 class SingleRequestConnection(HttpToolsProtocol):
@@ -49,17 +79,19 @@ class SingleRequestConnection(HttpToolsProtocol):
     """
 
     read_buffer: memoryview
+    left_parts = LeftParts()  # of all connections of this process
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.phase = Phase.HEAD
         self._unparsed = b""
         self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
+        self._parts = 0  # of the body, that the application has not taken, or that are left
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Let nothing resume reading while bytes wait."""
         super().connection_made(transport)
-        self.flow = _UnreadWhile(transport, lambda: bool(self._unparsed))
+        self.flow = _UnreadWhile(transport, lambda: bool(self._unparsed), self._continue_body)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the transport puts the next bytes; all connections share it."""
@@ -90,9 +122,30 @@ class SingleRequestConnection(HttpToolsProtocol):
                 return
             position = end
 
+    def on_body(self, body: bytes) -> None:
+        """Count the part, and pass it on."""
+        if not (self.cycle.body or self.cycle.response_complete):
+            self._parts = 0
+        self._parts += 1
+        super().on_body(body)
+        if self.cycle.response_complete:
+            if self._parts == MAX_LEFT_PARTS + 1:
+                self.loop.call_later(self.left_parts.pause(), self._go_on)
+        elif self._has_many_parts():
+            self.flow.pause_reading()
+
+    def _has_many_parts(self) -> bool:
+        if self.cycle.response_complete:
+            return self._parts > MAX_LEFT_PARTS
+        return bool(self.cycle.body) and self._parts > MAX_UNREAD_PARTS
+
+    def _go_on(self) -> None:
+        self._parts = 0
+        self._continue()
+
     def _must_wait(self) -> bool:
         if self.phase is Phase.BODY:
-            return False
+            return self._has_many_parts()
         return self._is_responding() or self.flow.write_paused
 
     def _end_of_piece(self, data: bytes, position: int) -> int:
@@ -100,6 +153,8 @@ class SingleRequestConnection(HttpToolsProtocol):
         if self.phase is Phase.HEAD:
             found = data.find(END_OF_HEAD, position)
             return len(data) if found < 0 else found + len(END_OF_HEAD)
+        if self.phase is Phase.BODY and self._body_left is None:
+            return min(len(data), position + PIECE_OF_CHUNKS)
         if self.phase is Phase.BODY and self._body_left:
             return min(len(data), position + self._body_left)
         return len(data)
@@ -134,6 +189,10 @@ class SingleRequestConnection(HttpToolsProtocol):
     def _continue_soon(self) -> None:
         if self._unparsed:
             self._unset_keepalive_if_required()
+            self.loop.call_soon(self._continue)
+
+    def _continue_body(self) -> None:
+        if self.phase is Phase.BODY:
             self.loop.call_soon(self._continue)
 
     def _is_responding(self) -> bool:

@@ -24,6 +24,7 @@ KNOWN_SECONDS = 3600  # since a key or login was found valid; then it waits once
 MOST_KNOWN = 10_000
 MANY = 16  # requests of one sender that wait
 PAUSE_SECONDS = 0.001  # between two of them, if more wait
+STRANGERS_TURNS = 20  # then there is such a pause too
 LOCAL = frozenset({"127.0.0.1", "::/64"})  # 127.0.0.1 and ::1, as connections are counted
 PEER = "podium.peer"  # of a request's scope: the address its connection is counted by
 WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
@@ -40,7 +41,7 @@ class SenderTurns:
         self._sender_of = sender_of
         self._has_valid_key = has_valid_key
         self._known: TTLCache[str, None] = TTLCache(MOST_KNOWN, KNOWN_SECONDS)
-        self._strangers = {is_local: _Queue() for is_local in (True, False)}
+        self._strangers = {is_local: _Queue(pauses=True) for is_local in (True, False)}
         self._queues: dict[str, _Queue] = {}  # of known senders
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,11 +104,16 @@ class _Queue:
     """The requests that wait for the one turn, which addresses get one after the other.
 
     Those of an address get it in the order in which they came. `on_idle` is called when nobody has
-    the turn or waits for it.
+    the turn or waits for it. With `pauses` there is a pause after some requests however few wait:
+    of clients that read slowly, and send a new request whenever they are cut off, few do.
     """
 
-    def __init__(self, on_idle: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self, on_idle: Callable[[], object] = lambda: None, *, pauses: bool = False
+    ) -> None:
         self._on_idle = on_idle
+        self._pauses = pauses
+        self._turns = 0
         self._is_taken = False
         self._waiting: dict[str, deque[asyncio.Future[bool]]] = {}  # by address, the next one first
         self._number = 0  # of these
@@ -137,7 +143,9 @@ class _Queue:
         pauses: one that is never idle leaves threads little of the interpreter.
         """
         loop = asyncio.get_running_loop()
-        if self._number > MANY:
+        self._turns += 1
+        is_due = self._pauses and self._turns % STRANGERS_TURNS == 0
+        if is_due or self._number > MANY:
             loop.call_later(PAUSE_SECONDS, self._begin_next)
         else:
             loop.call_soon(self._begin_next)

@@ -39,11 +39,12 @@ def gather_many(
     Only what is new since the last time is read: experiments with newly closed runs, and runs that
     are open or being graded. `archived` as in `gather`.
     """
+    losses = context.database.losses
     with context.database.read() as session:
         state = result_state(session)
         if names is None:
             names = sorted(set(state.experiments) - (set() if archived else state.archived))
-        settled = _settled(context, session, state, names, archived)
+        settled = _settled(context, session, state, names, archived, losses)
         live = _live(session, state, names, archived)
     found = {}
     for name in names:
@@ -62,10 +63,11 @@ def gather_many(
 
 def result_versions(context: Context) -> dict[str, Hashable]:
     """Values that change with an experiment's settled results; without archived experiments."""
+    losses = context.database.losses
     with context.database.read() as session:
         state = result_state(session)
     return {
-        name: (own, state.shared)
+        name: (own, state.shared, losses)
         for name, own in state.experiments.items()
         if name not in state.archived
     }
@@ -80,8 +82,9 @@ def read_ahead(context: Context, names: Sequence[str]) -> None:
 
 def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[str, int]]:
     """The number of disclosures by experiment and kind; those long ago are counted once."""
+    losses = context.database.losses
     with context.database.read() as session:
-        shared = shared_state(session)
+        shared = (shared_state(session), losses)
         key = ("disclosures", archived)
         kept = context.kept.get(key, shared)
         moment = datetime.now(UTC) - timedelta(seconds=SETTLED_SECONDS)
@@ -104,13 +107,22 @@ def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[st
 
 
 def _settled(
-    context: Context, session: Session, state: ResultState, names: Iterable[str], archived: bool
+    context: Context,
+    session: Session,
+    state: ResultState,
+    names: Iterable[str],
+    archived: bool,
+    losses: int,
 ) -> dict[str, tuple[ExperimentResults, Hashable]]:
-    """The results that cannot change, of each experiment, and their version."""
+    """The results that cannot change, of each experiment, and their version.
+
+    `losses` are those of the database before the state was read. A standby that lacks results may
+    have the same number of others.
+    """
     found: dict[str, tuple[ExperimentResults, Hashable]] = {}
     stale: dict[str, Hashable] = {}
     for name in names:
-        version = (state.experiments.get(name), state.shared)
+        version = (state.experiments.get(name), state.shared, losses)
         kept = context.kept.get(("results", name, archived), version)
         if kept is None:
             stale[name] = version
