@@ -10,7 +10,6 @@ from pathlib import Path
 
 import obstore
 from obstore.exceptions import AlreadyExistsError
-from obstore.store import S3Store
 
 from app.errors import DamagedFile, StoreAway
 from app.logs import log_outage
@@ -167,10 +166,10 @@ class S3Blobs:
         """
         with self._patience.translated_errors():
             with contextlib.suppress(FileNotFoundError):
-                return _text(self._store, name)
+                return self._text(name)
             with contextlib.suppress(AlreadyExistsError):
                 obstore.put(self._store, name, text.encode(), mode="create", use_multipart=False)
-            return _text(self._store, name)
+            return self._text(name)
 
     def old_files(self) -> S3OldFiles:
         """The objects that were not written lately, and their removal."""
@@ -204,6 +203,12 @@ class S3Blobs:
         except DamagedFile:
             target.unlink(missing_ok=True)
             raise error from error.__cause__
+
+    def _text(self, key: str) -> str:
+        answer = obstore.get(self._store, key)
+        if not answer.meta["e_tag"]:  # a page of what is in front of the store
+            raise StoreAway(f"The store {self.name} does not send what it has.")
+        return bytes(answer.bytes()).decode(errors="replace").strip()
 
     def _size(self, key: str) -> int | None:
         try:
@@ -243,7 +248,3 @@ def _is_of(file: Path, e_tag: str | None) -> bool:
 
 def _md5() -> hashlib._Hash:
     return hashlib.md5(usedforsecurity=False)
-
-
-def _text(store: S3Store, key: str) -> str:
-    return bytes(obstore.get(store, key).bytes()).decode(errors="replace").strip()

@@ -200,6 +200,12 @@ def test_a_store_whose_answer_to_a_write_was_lost_is_not_read_only(
         store.check()
 
 
+def test_a_page_is_not_taken_for_a_text_of_the_store(gate: Gate, store: S3Blobs) -> None:
+    """`podium gc` said that the files belong to another database, and what to remove."""
+    with pytest.raises(StoreAway):
+        store.keep_first("database", "this one")
+
+
 def test_nothing_is_deleted_whose_copy_is_not_there(gate: Gate, store: S3Blobs) -> None:
     """A page of what is in front of the store was taken for the copy: then the file was gone."""
     digest = hashlib.sha256(b"right").hexdigest()
