@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -53,6 +54,10 @@ def parse_json(
     return document
 
 
+_parsing = threading.Lock()
+_parsed_now: list[None] = []  # one for each document
+
+
 @contextmanager
 def garbage_is_left() -> Iterator[None]:
     """Look for no garbage meanwhile: a new document has none.
@@ -60,13 +65,16 @@ def garbage_is_left() -> Iterator[None]:
     To look again and again through the millions of its values took eight times as long as reading
     them, and kept all other threads waiting.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
+    with _parsing:
+        _parsed_now.append(None)
+        gc.disable()
     try:
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        with _parsing:
+            _parsed_now.pop()
+            if not _parsed_now:
+                gc.enable()
 
 
 def _is_nested_beyond(document: Any, depth: int) -> bool:

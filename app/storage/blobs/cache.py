@@ -58,7 +58,8 @@ class FileCache:
             if found is not None:
                 return found
             if turn.failure is not None:
-                raise StoreAway(turn.failure.detail)
+                first = turn.failure
+                raise StoreAway(first.detail, for_strangers=first.for_strangers)
             try:
                 return self._make(path, make)
             except StoreAway as failure:

@@ -16,7 +16,7 @@ from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.s3_connection import NO_FILE, Patience, connect, require_usable
-from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, not_copied, removed_key
+from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, not_as_said, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
 from app.storage.blobs.verify import VerifiedFiles, undamaged
@@ -139,7 +139,7 @@ class S3Blobs:
                     raise
             size = self._size(key)
             if is_copied and size is None:
-                raise not_copied(self.name)
+                raise not_as_said(self.name)
             if size != blob.bytes:
                 raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
             obstore.delete(self._store, f"{STAGED}/{name}")
@@ -207,7 +207,10 @@ class S3Blobs:
     def _text(self, key: str) -> str:
         answer = obstore.get(self._store, key)
         if not answer.meta["e_tag"]:  # a page of what is in front of the store
-            raise StoreAway(f"The store {self.name} does not send what it has.")
+            raise StoreAway(
+                f"The store {self.name} does not send what it has.",
+                for_strangers="The store of files does not send what it has.",
+            )
         return bytes(answer.bytes()).decode(errors="replace").strip()
 
     def _size(self, key: str) -> int | None:
@@ -227,7 +230,7 @@ class S3Blobs:
                 size += len(chunk)
         if digest.hexdigest() != sha256:
             if not _is_of(target, answer.meta["e_tag"]):
-                raise StoreAway(f"The store {self.name} does not send what it has.")
+                raise not_as_said(self.name, "does not send what it has")
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         target.chmod(0o440)
         return size

@@ -32,9 +32,10 @@ def removed_key(sha256: str) -> str:
     return f"{REMOVED}/{path_of(sha256)}"
 
 
-def not_copied(name: str) -> StoreAway:
-    """The error of a copy that the store, or what is in front of it, only said it made."""
-    return StoreAway(f"The store {name} does not copy what it says it does.")
+def not_as_said(name: str, what: str = "does not copy what it says it does") -> StoreAway:
+    """The error of a store that did not do what it, or something in front of it, said."""
+    told = f"The store of files {what}."
+    return StoreAway(f"The store {name} {what}.", for_strangers=told)
 
 
 class S3OldFiles:
@@ -98,7 +99,7 @@ class S3OldFiles:
         """
         obstore.copy(self._store, source, target)
         if not self._exists(target):
-            raise not_copied(self._name)
+            raise not_as_said(self._name)
 
     def _exists(self, key: str) -> bool:
         try:

@@ -70,6 +70,10 @@ class LeftParts:
         self._next = max(self._next, now) + LEFT_PARTS_SECONDS
         return self._next - now
 
+    def leave(self) -> None:
+        """Give back the turn of a connection that was lost."""
+        self._next -= LEFT_PARTS_SECONDS
+
 
 class SingleRequestConnection(HttpToolsProtocol):
     """A connection whose further requests wait as bytes, first here, then in the socket.
@@ -85,8 +89,10 @@ class SingleRequestConnection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self.phase = Phase.HEAD
         self._unparsed = b""
+        self._parsed_last = b""  # of a head, up to three bytes
         self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
         self._parts = 0  # of the body, that the application has not taken, or that are left
+        self._turn: asyncio.TimerHandle | None = None  # for these
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Let nothing resume reading while bytes wait."""
@@ -116,10 +122,13 @@ class SingleRequestConnection(HttpToolsProtocol):
             if self._must_wait():
                 self._unparsed = data[position:]
                 self.flow.pause_reading()
+                self._await_turn()
                 return
             end = self._end_of_piece(data, position)
-            if not self._feed(data[position:end]):
+            piece = data[position:end]
+            if not self._feed(piece):
                 return
+            self._parsed_last = (self._parsed_last + piece[-3:])[-3:]
             position = end
 
     def on_body(self, body: bytes) -> None:
@@ -128,10 +137,7 @@ class SingleRequestConnection(HttpToolsProtocol):
             self._parts = 0
         self._parts += 1
         super().on_body(body)
-        if self.cycle.response_complete:
-            if self._parts == MAX_LEFT_PARTS + 1:
-                self.loop.call_later(self.left_parts.pause(), self._go_on)
-        elif self._has_many_parts():
+        if not self.cycle.response_complete and self._has_many_parts():
             self.flow.pause_reading()
 
     def _has_many_parts(self) -> bool:
@@ -139,7 +145,14 @@ class SingleRequestConnection(HttpToolsProtocol):
             return self._parts > MAX_LEFT_PARTS
         return bool(self.cycle.body) and self._parts > MAX_UNREAD_PARTS
 
+    def _await_turn(self) -> None:
+        """Wait for a turn if what is left of a body has many parts: nothing else ends this wait."""
+        is_left = self.phase is Phase.BODY and self.cycle.response_complete
+        if is_left and self._turn is None:
+            self._turn = self.loop.call_later(self.left_parts.pause(), self._go_on)
+
     def _go_on(self) -> None:
+        self._turn = None
         self._parts = 0
         self._continue()
 
@@ -150,9 +163,10 @@ class SingleRequestConnection(HttpToolsProtocol):
 
     def _end_of_piece(self, data: bytes, position: int) -> int:
         """Where the head or the body ends, so that no request behind it is parsed."""
-        if self.phase is Phase.HEAD:
-            found = data.find(END_OF_HEAD, position)
-            return len(data) if found < 0 else found + len(END_OF_HEAD)
+        if self.phase is Phase.HEAD:  # whose end may have begun in what was parsed before
+            before = self._parsed_last
+            found = (before + data[position:]).find(END_OF_HEAD)
+            return len(data) if found < 0 else position + found + len(END_OF_HEAD) - len(before)
         if self.phase is Phase.BODY and self._body_left is None:
             return min(len(data), position + PIECE_OF_CHUNKS)
         if self.phase is Phase.BODY and self._body_left:
@@ -165,15 +179,22 @@ class SingleRequestConnection(HttpToolsProtocol):
 
     def _continue(self) -> None:
         """Parse the bytes that waited."""
-        if self._unparsed and not self._must_wait() and not self.transport.is_closing():
-            self._unset_keepalive_if_required()
-            data, self._unparsed = self._unparsed, b""
-            self.flow.resume_reading()
-            self._parse(data)
+        if not self._unparsed or self.transport.is_closing():
+            return
+        if self._must_wait():
+            self._await_turn()
+            return
+        self._unset_keepalive_if_required()
+        data, self._unparsed = self._unparsed, b""
+        self.flow.resume_reading()
+        self._parse(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the bytes that wait."""
         self._unparsed = b""
+        if self._turn is not None:
+            self._turn.cancel()
+            self.left_parts.leave()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
