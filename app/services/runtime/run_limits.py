@@ -74,19 +74,19 @@ def refuse_over_quota(
     # The index alone answers this; which of them count is read only where it matters.
     most = submission_counts.count_counted(session, run.id, everything=True) + accepted
 
-    def used(since: datetime | None) -> tuple[int, int]:
-        """How many count since this time, those with a hidden outcome too, and how many of these.
+    def used(since: datetime | None) -> tuple[int, list[datetime]]:
+        """How many count since this time, those with a hidden outcome too, and the times of these.
 
         Asked again if one was settled between the queries: it may have counted twice.
         """
-        hidden = len(received_without_outcome(session, run, now, step))
+        hidden = received_without_outcome(session, run, now, step)
         while True:
             counted = submission_counts.count_counted(
                 session, run.id, since=since, everything=everything
             )
-            before, hidden = hidden, len(received_without_outcome(session, run, now, step))
-            if hidden == before:
-                return counted + hidden + accepted, hidden
+            before, hidden = hidden, received_without_outcome(session, run, now, step)
+            if len(hidden) == len(before):
+                return counted + len(hidden) + accepted, hidden
 
     if total is not None and most >= total and used(None)[0] >= total:
         raise QuotaExceeded(
@@ -100,10 +100,9 @@ def refuse_over_quota(
     today, hidden = used(since)
     if today < per_day:
         return
-    # The hidden ones are the latest of all.
-    later = max(0, per_day - 1 - hidden)
+    # With the hidden ones where they are, as if they waited still: the time tells nothing of them.
     oldest = submission_counts.counted_time(
-        session, run.id, since, later=later, everything=everything
+        session, run.id, since, later=per_day - 1, everything=everything, others=hidden
     )
     free_at = (oldest or now) + DAY
     raise QuotaExceeded(

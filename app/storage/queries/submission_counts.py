@@ -33,7 +33,7 @@ LATEST_SINCE = (
     select(TABLE.c.received_at)
     .where(OF_RUN, IS_SINCE)
     .order_by(TABLE.c.received_at.desc())
-    .limit(1)
+    .limit(bindparam("most"))
     .offset(bindparam("later"))
 )
 UNCOUNTED_SINCE = select(TABLE.c.received_at, TABLE.c.settled_at).where(
@@ -75,15 +75,25 @@ def count_counted(
 
 
 def counted_time(
-    session: Session, run_id: str, since: datetime, *, later: int, everything: bool = False
+    session: Session,
+    run_id: str,
+    since: datetime,
+    *,
+    later: int,
+    everything: bool = False,
+    others: Sequence[datetime] = (),
 ) -> datetime | None:
     """The time of the submission after `since` that has `later` later ones in the run's quota.
 
-    With `everything`, rejected and failed submissions count too. None if there is none.
+    With `everything`, rejected and failed submissions count too. So do those that were received at
+    the times of `others`. None if there is none.
     """
+    also = [at for at in others if at > since]
+    skipped = max(0, later - len(also))  # of the latest that count, whatever the others are
     query = LATEST_SINCE if everything else LATEST_SINCE.where(IS_COUNTED)
-    bound = {"run_id": run_id, "later": later, **_since(since)}
-    return session.execute(query, bound).scalar_one_or_none()
+    bound = {"run_id": run_id, "later": skipped, "most": later - skipped + 1, **_since(since)}
+    latest = sorted([*session.execute(query, bound).scalars(), *also], reverse=True)
+    return latest[later - skipped] if len(latest) > later - skipped else None
 
 
 def _since(since: datetime) -> dict[str, Any]:

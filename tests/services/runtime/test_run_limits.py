@@ -103,3 +103,23 @@ def test_a_rejected_file_counts_until_the_run_may_know_it(world: World) -> None:
         refuse_over_quota(session, replace(run, feedback=Feedback.FULL), NOON, step=8.0)
         with pytest.raises(QuotaExceeded):
             refuse_over_quota(session, run, NOON, step=8.0)
+
+
+@pytest.mark.parametrize("seconds", [(45, 1), (1, 18)])  # of gradings: shown after 64, and 32
+@pytest.mark.parametrize(
+    "outcome", [SubmissionState.GRADED, SubmissionState.REJECTED, SubmissionState.FAILED]
+)
+def test_the_time_of_the_next_free_place_tells_nothing_of_a_hidden_outcome(
+    world: World, seconds: tuple[int, int], outcome: SubmissionState
+) -> None:
+    """A slow file that came before one whose outcome is known was taken for the latest."""
+    for ago, took in zip((50, 20), seconds, strict=True):
+        at = NOON - timedelta(seconds=ago)
+        state = SubmissionState.GRADED if took == 1 else outcome
+        world.submit(state=state, received_at=at, settled_at=at + timedelta(seconds=took))
+    run = replace(world.run, limits={"submissions_per_day": 2})
+
+    with world.database.read() as session, pytest.raises(QuotaExceeded) as refused:
+        refuse_over_quota(session, run, NOON, step=1.0)
+
+    assert int(refused.value.headers["Retry-After"]) == 24 * 3600 - 50 + 1
