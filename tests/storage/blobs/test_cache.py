@@ -201,14 +201,14 @@ def test_threads_make_different_things_side_by_side(cache):
 def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_path):
     cache = FileCache(tmp_path, 1 << 20)
     asked = threading.Semaphore(0)
-    made, failures = [], []
+    made, failures, told = [], [], []
 
     def make(path):
         made.append(path)
         for _ in range(4):  # the others have asked by now
             asked.acquire(timeout=10)
         time.sleep(0.1)
-        raise StoreAway("away")
+        raise StoreAway("away", for_strangers="out")
 
     def want():
         asked.release()
@@ -216,6 +216,7 @@ def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_p
             cache.get("blobs/ab/cd", make)
         except StoreAway as failure:
             failures.append(failure.detail)
+            told.append(failure.for_strangers)
 
     threads = [threading.Thread(target=want) for _ in range(4)]
     for thread in threads:
@@ -223,6 +224,7 @@ def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_p
     for thread in threads:
         thread.join(30)
     assert (len(made), failures) == (1, ["away"] * 4)
+    assert told == ["out"] * 4
     with pytest.raises(StoreAway):  # later ones try again
         cache.get("blobs/ab/cd", lambda _: (_ for _ in ()).throw(StoreAway("still")))
 
