@@ -98,6 +98,13 @@ class Primary:
             shutil.chown(each, self._data.owner(), self._data.group())
         self._postgres.start()
 
+    def two_graded(self, folder: Path) -> tuple[str, str]:
+        """Two open runs, each with a graded file."""
+        first, second = self.begin(folder, seed=0), self.begin(folder, seed=1)
+        for run, shift in ((first, 0.0), (second, 5.0)):
+            self.wait(self.send(run, good_submission(folder, shift=shift)), "graded")
+        return first, second
+
     def undo_claims(self) -> None:
         """Let the database be that of a standby that had the files and not the claims on them."""
         url = self._postgres.url(self._name)
@@ -149,9 +156,7 @@ def test_a_file_whose_outcome_was_lost_is_graded_again(tmp_path: Path) -> None:
 def test_a_board_has_no_result_that_was_lost(tmp_path: Path) -> None:
     folder = write_competition(tmp_path / "tiny")
     with primary(tmp_path) as podium:
-        lost, other = podium.begin(folder, seed=0), podium.begin(folder, seed=1)
-        for run, shift in ((lost, 0.0), (other, 5.0)):
-            podium.wait(podium.send(run, good_submission(folder, shift=shift)), "graded")
+        lost, other = podium.two_graded(folder)
         podium.copy()
         board = {"experiments": "e", "padding": "available"}
         close = {"state": "closed"}
@@ -185,9 +190,7 @@ class SlowToKeep(KeptValues):
 def test_results_that_were_read_before_a_failover_are_not_kept_after_it(tmp_path: Path) -> None:
     folder = write_competition(tmp_path / "tiny")
     with primary(tmp_path) as podium, podium.reader(tmp_path / "reader") as context:
-        lost, other = podium.begin(folder, seed=0), podium.begin(folder, seed=1)
-        for run, shift in ((lost, 0.0), (other, 5.0)):
-            podium.wait(podium.send(run, good_submission(folder, shift=shift)), "graded")
+        lost, other = podium.two_graded(folder)
         podium.copy()
         close = {"state": "closed"}
         assert podium.admin.patch(f"/v1/runs/{lost}", json=close).status_code == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from app.importers.json_text import parse_json
+from app.importers.json_text import garbage_is_left, parse_json
 
 
 def test_nothing_looks_for_garbage_while_a_long_document_is_read() -> None:
@@ -24,3 +24,17 @@ def test_nothing_looks_for_garbage_while_a_long_document_is_read() -> None:
     assert len(document) == 100_001
     assert len(looked) < 20
     assert gc.isenabled()
+
+
+def test_documents_that_are_read_at_once_leave_the_search_for_garbage_on_behind_them() -> None:
+    """It stayed off for good where the first one ended while the second one began."""
+    first, second = garbage_is_left(), garbage_is_left()
+    states = []
+    for step in (first.__enter__, second.__enter__):
+        step()
+        states.append(gc.isenabled())
+    for one in (first, second):
+        one.__exit__(None, None, None)
+        states.append(gc.isenabled())
+
+    assert states == [False, False, False, True]

@@ -207,10 +207,7 @@ class S3Blobs:
     def _text(self, key: str) -> str:
         answer = obstore.get(self._store, key)
         if not answer.meta["e_tag"]:  # a page of what is in front of the store
-            raise StoreAway(
-                f"The store {self.name} does not send what it has.",
-                for_strangers="The store of files does not send what it has.",
-            )
+            raise not_as_said(self.name, "does not send what it has")
         return bytes(answer.bytes()).decode(errors="replace").strip()
 
     def _size(self, key: str) -> int | None:

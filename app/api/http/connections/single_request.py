@@ -89,7 +89,7 @@ class SingleRequestConnection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self.phase = Phase.HEAD
         self._unparsed = b""
-        self._parsed_last = b""  # of a head, up to three bytes
+        self._parsed_last = b""  # up to three bytes, with which the end of a head may begin
         self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
         self._parts = 0  # of the body, that the application has not taken, or that are left
         self._turn: asyncio.TimerHandle | None = None  # for these
@@ -163,7 +163,7 @@ class SingleRequestConnection(HttpToolsProtocol):
 
     def _end_of_piece(self, data: bytes, position: int) -> int:
         """Where the head or the body ends, so that no request behind it is parsed."""
-        if self.phase is Phase.HEAD:  # whose end may have begun in what was parsed before
+        if self.phase is Phase.HEAD:
             before = self._parsed_last
             found = (before + data[position:]).find(END_OF_HEAD)
             return len(data) if found < 0 else position + found + len(END_OF_HEAD) - len(before)
