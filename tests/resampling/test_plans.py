@@ -56,6 +56,7 @@ def test_the_slow_plan_gives_the_same_scores(case: Case) -> None:
     assert slow.score(weights) == pytest.approx(plan.of_rows(weights), nan_ok=True)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("few", [True, False])
 def test_draws_have_the_moments_of_drawing_with_replacement(few: bool) -> None:
     rng = np.random.default_rng(3)
@@ -72,6 +73,7 @@ def test_draws_have_the_moments_of_drawing_with_replacement(few: bool) -> None:
     assert weights.var(axis=0).mean() == pytest.approx(expected.mean(), rel=0.05)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("rows", [1, 3, 12, 200])
 def test_drawn_rows_are_multinomial(rows: int) -> None:
     """Counts of one row have the binomial distribution, and two rows the negative covariance."""
