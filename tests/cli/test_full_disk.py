@@ -100,6 +100,28 @@ def test_a_restored_database_that_finds_no_room_is_told_and_stays_empty(
         assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.parametrize("percent", ["0", "5"])
+def test_restored_files_that_find_no_room_are_told_and_restored_later(
+    data: Path, tmp_path: Path, percent: str
+) -> None:
+    assert podium(data, "backup", tmp_path / "backup").returncode == 0
+
+    with small_disk(tmp_path / "disk", 300) as disk:
+        new = disk / "data"
+        restore = ("restore", tmp_path / "backup")
+        into = {
+            "PODIUM_DATABASE_URL": f"sqlite:///{tmp_path}/restored.db",
+            "PODIUM_DISK_RESERVE_PERCENT": percent,
+        }
+        assert_told(
+            podium(new, *restore, **into), f"The disk of {new} has no room", "no row was restored",
+            "restore again",
+        )  # fmt: skip
+        subprocess.run(["mount", "-o", "remount,size=4096k", disk], check=True)
+        again = podium(new, *restore, **into)
+        assert again.returncode == 0, again.stderr
+
+
 def test_an_import_that_finds_no_room_is_told_and_leaves_no_version(tmp_path: Path) -> None:
     folder = write_competition(tmp_path / "large", rows=60_000)
     with small_disk(tmp_path / "disk", 1500) as disk:
