@@ -263,6 +263,15 @@ def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Pa
     assert target.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_full_disk_that_the_system_does_not_name_is_told_with_where_to_look(data: Path) -> None:
+    done = without_room(data, "competitions", "list")
+
+    assert_told(done, "No space left on device, on a disk", "its output", "PODIUM_DATA_DIR")
+    named = in_words(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/data/x"))
+    assert named is not None
+    assert named.detail.startswith("No space left on device: /data/x. The command stopped")
+
+
 @pytest.mark.parametrize(
     "error",
     [
