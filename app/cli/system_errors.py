@@ -20,8 +20,8 @@ def in_words(error: Exception) -> PodiumError | None:
     """The error as one of Podium's, which says what to do; None for a defect of Podium."""
     if is_full(error):
         return StorageFull(
-            f"{_reason(error)}. The command stopped before its end: free space there, and run it "
-            "again."
+            f"{_reason(error)}{_place(error)}. The command stopped before its end: free space "
+            "there, and run it again."
         )
     if is_outage(error):
         return Unavailable(
@@ -46,6 +46,18 @@ def in_words(error: Exception) -> PodiumError | None:
             if part in word:
                 return Invalid(f"{word[:80]!a} is not text in UTF-8: correct the command.")
     return None
+
+
+def _place(error: Exception) -> str:
+    """Where the full disk can be, if the error does not name it: a write to an open file."""
+    if not isinstance(error, OSError):
+        return " (PODIUM_DATABASE_URL)"
+    if error.filename:
+        return ""
+    return (
+        ", on a disk that the command writes to: that of its output, of PODIUM_DATA_DIR or of "
+        "temporary files (TMPDIR); `df` says which"
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""The REST calls of old clients, kaggle 1.6 and 1.7, answered by the functions of the later ones.
+"""The REST calls of old clients, kaggle 1.5 to 1.7, answered by the functions of the later ones.
 
 The differences: arguments are in the path, the query or a form; lists come without an object
 around them; states are in lower case.
@@ -24,6 +24,8 @@ from app.services.auth import Caller, identify, require_no_harness
 
 router = kaggle_router()
 BASE = "/api/v1/competitions"
+KNEW_NO_PAGES = "Swagger-Codegen/"  # the name that kaggle 1.5 and 1.6 send
+MOST_FILES = "1000"
 # kaggle 1.7 writes the names in the query in lower case.
 NAMES = {
     name.lower(): name
@@ -65,6 +67,12 @@ async def _form(request: Request) -> Fields:
     return _named([*texts, *_path(request)])
 
 
+def _knows_no_pages(request: Request) -> bool:
+    """Whether kaggle 1.5 or up to 1.6.12 asks: later ones of that name send the size of a page."""
+    is_old = request.headers.get("User-Agent", "").startswith(KNEW_NO_PAGES)
+    return is_old and "pageSize" not in request.query_params
+
+
 def _path(request: Request) -> list[tuple[str, str]]:
     return list(request.path_params.items())
 
@@ -81,9 +89,15 @@ def list_competitions(context: Ctx, caller: Client, fields: Query) -> list[Any]:
 
 
 @router.get(BASE + "/data/list/{competitionName}", response_model=None)
-def list_files(context: Ctx, caller: Client, fields: Query) -> dict[str, Any]:
-    """The public files."""
-    return files.list_files(context, caller, fields)
+def list_files(
+    request: Request, context: Ctx, caller: Client, fields: Query
+) -> dict[str, Any] | list[Any]:
+    """The public files: a page of them, or for clients that know of no pages a list."""
+    if not _knows_no_pages(request):
+        return files.list_files(context, caller, fields)
+    most = _named([*_path(request), ("pageSize", MOST_FILES)])
+    found: list[Any] = files.list_files(context, caller, most)["files"]
+    return found
 
 
 @router.get(BASE + "/data/download-all/{competitionName}", response_model=None)

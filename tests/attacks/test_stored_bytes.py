@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -336,6 +337,11 @@ def test_a_nearly_full_disk_refuses_uploads_and_goes_on(tmp_path: Path) -> None:
 
     assert [answer.status_code for answer in refused] == [507] * 4
     assert {answer.json()["type"] for answer in refused} == {"/problems/disk-reserved"}
+    *told_to_agents, told_to_admin = [answer.json()["detail"] for answer in refused]
+    for told in told_to_agents:  # nothing of the machine
+        assert "is nearly full" in told
+        assert not re.search(r"[0-9/]|PODIUM", told)
+    assert f"The disk of {disk}/data has 0.09 GB left" in told_to_admin
     assert "podium gc" in page.text
     assert (other.document["state"], shown["state"]) == ("open", "graded")
     assert after.json()["state"] == "graded"

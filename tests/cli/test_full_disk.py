@@ -100,6 +100,28 @@ def test_a_restored_database_that_finds_no_room_is_told_and_stays_empty(
         assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.parametrize("percent", ["0", "5"])
+def test_restored_files_that_find_no_room_are_told_and_restored_later(
+    data: Path, tmp_path: Path, percent: str
+) -> None:
+    assert podium(data, "backup", tmp_path / "backup").returncode == 0
+
+    with small_disk(tmp_path / "disk", 300) as disk:
+        new = disk / "data"
+        restore = ("restore", tmp_path / "backup")
+        into = {
+            "PODIUM_DATABASE_URL": f"sqlite:///{tmp_path}/restored.db",
+            "PODIUM_DISK_RESERVE_PERCENT": percent,
+        }
+        assert_told(
+            podium(new, *restore, **into), f"The disk of {new} has no room", "no row was restored",
+            "restore again",
+        )  # fmt: skip
+        subprocess.run(["mount", "-o", "remount,size=4096k", disk], check=True)
+        again = podium(new, *restore, **into)
+        assert again.returncode == 0, again.stderr
+
+
 def test_an_import_that_finds_no_room_is_told_and_leaves_no_version(tmp_path: Path) -> None:
     folder = write_competition(tmp_path / "large", rows=60_000)
     with small_disk(tmp_path / "disk", 1500) as disk:
@@ -239,6 +261,15 @@ def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Pa
         assert json.loads(written)["origin"]
     assert (tmp_path / "link").is_symlink()
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_that_the_system_does_not_name_is_told_with_where_to_look(data: Path) -> None:
+    done = without_room(data, "competitions", "list")
+
+    assert_told(done, "No space left on device, on a disk", "its output", "PODIUM_DATA_DIR")
+    named = in_words(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/data/x"))
+    assert named is not None
+    assert named.detail.startswith("No space left on device: /data/x. The command stopped")
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ LIBRARIES = (
 )  # fmt: skip
 LATER = ("google.protobuf.field_mask_pb2", "kagglesdk.kaggle_client", "packaging.version")
 LOADED = {
+    "kaggle-1.5.16": LIBRARIES,
     "kaggle-1.6.17": LIBRARIES,
     "kaggle-1.7.4.5": (*LIBRARIES, "kagglesdk.kaggle_client"),
     "kagglehub-1.0.3": (

@@ -1,4 +1,4 @@
-"""kaggle 1.6.17, which MLE-bench pins, and 1.7.4.5, with the variables of docs/kaggle.md."""
+"""kaggle 1.5.16, 1.6.17, which MLE-bench pins, and 1.7.4.5, by the variables of the manual."""
 
 from __future__ import annotations
 
@@ -57,6 +57,25 @@ def test_list_files_and_download(podium, make_agent, client):
     assert (agent.home / "1.png").read_bytes() == b"a picture"
     assert "has no public file 'answers.csv'" in told(missing)
     assert "Traceback" not in told(missing)
+
+
+def test_kaggle_1_5_lists_the_files_that_it_downloads(podium, tiny, good, make_agent):
+    agent = make_agent(podium.run(tiny).document["key"], "kaggle-1.5.16")
+    agent.write("s.csv", good)
+
+    files = agent.kaggle("files", tiny.name, "-v")
+    one = agent.kaggle("download", tiny.name, "-f", "train.csv")
+    sent = agent.kaggle("submit", tiny.name, "-f", "s.csv", "-m", "m")
+    listed = agent.kaggle("submissions", tiny.name, "-v")
+    missing = agent.kaggle("files", "nothing", "-v")
+
+    assert {row["name"] for row in csv_of(files.stdout)} == {
+        "sample_submission.csv", "train.csv"
+    }, told(files)  # fmt: skip
+    assert (agent.home / "train.csv").read_bytes() == (tiny / "public/train.csv").read_bytes()
+    assert [ran.returncode for ran in (one, sent, listed, missing)] == [0, 0, 0, 1]
+    assert [row["status"] for row in csv_of(listed.stdout)] == ["complete"]
+    assert f"run is at the competition {tiny.name}" in told(missing)
 
 
 @CLIENTS
@@ -152,7 +171,8 @@ print(one.status, one.publicScore)
 
 
 @pytest.mark.parametrize(
-    "client", [*REST, "kaggle-1.8.4", "kaggle-2.0.2", "kaggle-2.1.2", "kaggle-2.2.5"]
+    "client",
+    ["kaggle-1.5.16", *REST, "kaggle-1.8.4", "kaggle-2.0.2", "kaggle-2.1.2", "kaggle-2.2.5"],
 )
 def test_no_client_opens_a_connection_elsewhere(podium, tiny, make_agent, client):
     """The documented variables lead every version here: a name lookup would end it."""

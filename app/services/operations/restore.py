@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from app.errors import DamagedFile
+from app.errors import DISK_FULL, DamagedFile, DiskReserved, StorageFull
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BackupManifest,
@@ -52,13 +54,30 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         except BaseException:
             end_restore(settings)
             raise
-        _store_files(settings, folder, manifest, progress)
+        with _saying_what_to_do(settings):
+            _store_files(settings, folder, manifest, progress)
         _remove_copies(settings)
         store_rows(settings, folder, manifest, progress)
         end_restore(settings)
     finally:
         os.close(lock)
     return manifest
+
+
+@contextlib.contextmanager
+def _saying_what_to_do(settings: Settings) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, StorageFull) as error:
+        if isinstance(error, OSError) and error.errno not in DISK_FULL:
+            raise
+        said = f" {error.detail}" if isinstance(error, DiskReserved) else ""
+        is_elsewhere = settings.blobs_url != (settings.data_dir / "blobs").as_uri()
+        store = f", or that of {settings.blobs_url}," if is_elsewhere else ""
+        raise StorageFull(
+            f"The disk of {settings.data_dir}{store} has no room for the backup's files: no row "
+            f"was restored. Free space there, and restore again.{said}"
+        ) from error
 
 
 def _store_files(

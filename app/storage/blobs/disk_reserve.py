@@ -10,6 +10,7 @@ from app.errors import DiskReserved, StoreAway
 
 MOST_BYTES = 10 * 1024**3  # of a large disk, no more is kept
 GIGABYTE = 1024**3
+TODO = "Nothing was stored. The operator of this Podium has to free space."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,9 @@ class DiskReserve:
         free = disk.f_bavail * disk.f_frsize
         if free - size < kept:
             raise DiskReserved(
-                f"The disk for submitted files has {free / GIGABYTE:.2f} GB left, of which "
+                f"The disk of {self.directory} has {free / GIGABYTE:.2f} GB left, of which "
                 f"{kept / GIGABYTE:.2f} GB are kept for the database "
-                "(PODIUM_DISK_RESERVE_PERCENT). Nothing was stored. The operator of this Podium "
-                "has to free space."
+                f"(PODIUM_DISK_RESERVE_PERCENT). {TODO}",
+                for_strangers="The disk for submitted files is nearly full, and the rest is kept "
+                f"for the database. {TODO}",
             )
