@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import signal
+
 import httpx
 import pytest
 
 from tests.api.conftest import Podium
 from tests.attacks.floods import AGENTS_FLOODS, FLOODS, Flood, agents_request
-from tests.attacks.sockets import Watch, connections, send_all
+from tests.attacks.sockets import Watch, connections, send_all, statuses
 from tests.server import NO_CERTIFICATES, PodiumServer
 
 SETTINGS = {"graders": 1, "connections": 2000}  # 1,000 of one address
@@ -103,6 +107,31 @@ def test_a_stranger_does_not_wait_for_all_of_a_flood_from_another_address(
         before = flood.answers
         assert stranger.get("/healthz").status_code == 200
         assert flood.answers - before < 450
+
+
+def test_who_connects_behind_hundreds_is_answered_before_most_of_them(
+    server: PodiumServer, podium: Podium
+) -> None:
+    """One connection was accepted for each request that was served. Here all come at once."""
+    run = podium.run(podium.competition())
+    theirs = f"GET /nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {run.document['key']}\r\n"
+    mine = f"GET /v1/runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {server.key}\r\n"
+    run.client.get("/v1/runs").raise_for_status()  # both keys are known now
+    podium.admin.get("/v1/runs").raise_for_status()
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        with connections(server, 600) as them, connections(server, 1) as me:
+            assert send_all(them, f"{theirs}X-Request-ID: theirs\r\n\r\n".encode()) == 600
+            assert send_all(me, f"{mine}X-Request-ID: mine\r\n\r\n".encode()) == 1
+            server.process.send_signal(signal.SIGCONT)
+            assert statuses(them) == [404] * 600
+            assert statuses(me) == [200]
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+
+    answered = [json.loads(line)["request_id"] for line in server.log.read_text().splitlines()]
+    before = itertools.takewhile("mine".__ne__, answered)
+    assert sum(one == "theirs" for one in before) < 400
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

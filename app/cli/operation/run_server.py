@@ -29,6 +29,10 @@ from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.units import host_and_port
 
 BACKLOG = 2048
+# Connections that are accepted in one pass of the event loop, which begins one request of a sender:
+# libuv accepts one at each listening socket. Were it one, somebody who connects would wait until a
+# request was served for each connection that came before.
+ACCEPTED = 4
 UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what is on its way
 MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
 FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
@@ -91,7 +95,7 @@ def run_server(host: str | None, port: int | None) -> None:
         # so that signal is ignored.
         signal.signal(end, lambda *_: None)
     try:
-        server.run(sockets=[listener])
+        server.run(sockets=[listener, *(listener.dup() for _ in range(ACCEPTED - 1))])
     except SystemExit:  # uvicorn's, for a start that failed
         if starting.error is None:
             raise

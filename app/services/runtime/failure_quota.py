@@ -3,16 +3,18 @@
 Without a limit, an agent could ask a metric any number of questions, each with a file. A file whose
 outcome the run's key does not know yet may fail, so it counts as a failure. Otherwise any number
 of files could be sent before the first outcome. That holds where a failure is likely: at a
-competition with its own metric.py, and in a run that has had one. Built-in metrics have a score
-for every valid file. Under the policy `full` it does not hold: a grade tells more than a failure.
+competition with its own metric.py, and in a run whose key may know of one; were it one that it may
+not know of yet, a refusal would tell. Built-in metrics have a score for every valid file. Under the
+policy `full` it does not hold: a grade tells more than a failure.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from cachetools import LRUCache
 from sqlalchemy.orm import Session
@@ -59,18 +61,26 @@ class FailureQuota:
             if self._clear_until.get(run.id, 0.0) > time.monotonic():
                 return False
         with database.read() as session:
-            found = bool(self.bounded(session, {run.id: run.version_id}))
+            found = bool(self.bounded(session, [run], datetime.now(UTC)))
         if not found:
             with self._lock:
                 self._clear_until[run.id] = time.monotonic() + VALID_SECONDS
         return found
 
-    def bounded(self, session: Session, versions_of_runs: dict[str, int]) -> set[str]:
-        """Those of these runs that have failures or a metric.py, by one query for all."""
-        own = self._own_metrics.among(session, set(versions_of_runs.values()))
-        rest = [run for run, version in versions_of_runs.items() if version not in own]
-        failed = failures.by_run(session, rest) if rest else {}
-        return {run for run, version in versions_of_runs.items() if version in own} | set(failed)
+    def bounded(self, session: Session, runs: Collection[RunRecord], now: datetime) -> set[str]:
+        """Those of these runs that have a metric.py, or failures that their keys may know of.
+
+        One query for all.
+        """
+        own = self._own_metrics.among(session, {run.version_id for run in runs})
+        rest = {run.id: run for run in runs if run.version_id not in own}
+        failed = failures.times_by_run(session, rest) if rest else []
+        return {run.id for run in runs if run.id not in rest} | {
+            run_id
+            for run_id, received_at, settled_at in failed
+            if not rest[run_id].feedback.hides_time
+            or is_shown(received_at, settled_at, now, self._step)
+        }
 
     def refuse(self, session: Session, run: RunRecord, now: datetime, *, accepted: int = 0) -> None:
         """Refuse a file of a run whose failures are used up, or would be if all that wait fail.
@@ -81,7 +91,7 @@ class FailureQuota:
         Raises:
             TooManyFailures: it is refused.
         """
-        if not run.feedback.shows_state or not self.bounded(session, {run.id: run.version_id}):
+        if not run.feedback.shows_state or not self.bounded(session, [run], now):
             return
         found = self.of_run(session, run, now)
         waiting = 0 if run.feedback.shows_everything else found.waiting + accepted

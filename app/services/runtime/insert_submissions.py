@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
@@ -37,6 +38,7 @@ class _InsertBatch:
         step: float,
         failures: FailureQuota | None,
         versions_of_runs: dict[str, int],
+        now: datetime,
         *,
         may_be_stored: bool,
     ) -> None:
@@ -45,7 +47,9 @@ class _InsertBatch:
         self._step = step
         self._failures = failures
         self._runs = runs.lock_runs(session, versions_of_runs)
-        self._bounded = failures.bounded(session, versions_of_runs) if failures else set[str]()
+        self._bounded = set[str]()
+        if failures is not None:
+            self._bounded = failures.bounded(session, self._runs.values(), now)
         self._keys: dict[tuple[str, str], SubmissionRecord] = {}
         self._accepted: Counter[str] = Counter()
         self.new: list[SubmissionRecord] = []
@@ -119,7 +123,8 @@ def insert_submissions(
     commit may have been lost: what is stored already is not stored again.
     """
     versions = {one.run_id: one.version_id for one in incoming}
-    batch = _InsertBatch(session, step, failures, versions, may_be_stored=may_be_stored)
+    now = max((one.received_at for one in incoming), default=datetime.now(UTC))
+    batch = _InsertBatch(session, step, failures, versions, now, may_be_stored=may_be_stored)
     outcomes: list[InsertedSubmission | Exception] = []
     for one in incoming:
         try:

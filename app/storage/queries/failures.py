@@ -33,6 +33,11 @@ BY_RUN = (
 )
 
 
+TIMES = select(TABLE.c.run_id, TABLE.c.received_at, TABLE.c.settled_at).where(
+    *IS_FAILURE, TABLE.c.run_id.in_(bindparam("run_ids", expanding=True))
+)
+
+
 class RecentOutcome(NamedTuple):
     """When a submission was received and settled, and whether it is a failure."""
 
@@ -54,6 +59,14 @@ def by_run(session: Session, run_ids: Collection[str]) -> dict[str, int]:
     """
     rows = session.execute(BY_RUN, {"run_ids": sorted(run_ids)})
     return {run_id: int(count) for run_id, count in rows}
+
+
+def times_by_run(
+    session: Session, run_ids: Collection[str]
+) -> list[tuple[str, datetime, datetime]]:
+    """The failures of these runs: the run of each, and when it was received and settled."""
+    rows = session.execute(TIMES, {"run_ids": sorted(run_ids)})
+    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def of_run(session: Session, run_id: str) -> list[tuple[str, datetime, datetime]]:

@@ -99,6 +99,21 @@ def test_files_without_an_outcome_do_not_count_for_a_built_in_metric(world: Worl
     assert refusal(world, 1) is None
 
 
+@pytest.mark.parametrize("feedback", ["validity", "search", "public"])
+def test_a_failure_that_the_runs_key_may_not_know_of_changes_no_answer(
+    world: World, feedback: str
+) -> None:
+    """At a built-in metric, where it decides whether files without an outcome count."""
+    fail(world)  # shown a second ago with a step of 4, in three with one of 8
+    for _ in range(5):
+        world.submit(state=SubmissionState.QUEUED)
+
+    assert refusal(world, 3, step=8.0, feedback=feedback) is None
+    refused = refusal(world, 3, step=4.0, feedback=feedback)
+    assert refused is not None
+    assert "Grading failed for 1 file of" in refused.detail
+
+
 def test_an_outcome_counts_as_waiting_until_the_runs_key_may_see_it(world: World) -> None:
     """Whatever the outcome is: the refusal must not tell it."""
     has_own_metric(world)

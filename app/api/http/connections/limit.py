@@ -131,22 +131,23 @@ class ConnectionLimit:
 
         Of all: those that are not counted have less than 64 KiB each, and may be thousands.
         """
-        total = sum(one.unsent() for one in self._open)
+        others = dict.fromkeys((*self._sending, *self._open))
+        unsent = {one: size for one in others if (size := one.unsent())}
+        total = sum(unsent.values())
         if total <= MOST_UNSENT_BYTES:
             return
-        others = dict.fromkeys((*self._sending, *self._open))
-        unsent = {one: one.unsent() for one in others if one is not newest and one.unsent()}
+        of_holder = Counter({newest.holder: unsent.pop(newest, 0)})
         stalled = [one for one in unsent if one.stalled_since is not None]
         for one in sorted(stalled, key=lambda one: one.stalled_since or 0.0):
             if total <= MOST_UNSENT_BYTES:
                 return
             total -= unsent.pop(one)
             self._abort(one)
-        of_holder = Counter({newest.holder: newest.unsent()})
         waiting: dict[str, deque[Connection]] = {}
         for one, size in unsent.items():
-            of_holder[one.holder] += size
-            waiting.setdefault(one.holder, deque()).append(one)
+            holder = one.holder
+            of_holder[holder] += size
+            waiting.setdefault(holder, deque()).append(one)
         while total > MOST_UNSENT_BYTES and waiting:
             holder = max(waiting, key=of_holder.__getitem__)
             closed = waiting[holder].popleft()
