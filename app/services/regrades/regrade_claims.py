@@ -12,19 +12,17 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState, SubmissionState
-from app.domain.verdict import problem_document
 from app.errors import Unavailable
-from app.graders.messages.results import GraderFault, GradingResult, Rejected
-from app.grading.graded import Graded
-from app.services.grading.write_outcomes import grade_record
+from app.graders.messages.results import GraderFault, GradingResult
 from app.services.regrades.add_submissions import finish
+from app.services.regrades.outcome_records import outcome_record
 from app.services.runtime.context import Context
 from app.services.runtime.environment import refusal, this_environment
 from app.storage.database import notify
 from app.storage.queries.operation import environments
 from app.storage.queries.operation.environments import Environment
 from app.storage.queries.regrades import outcomes, regrades
-from app.storage.queries.regrades.outcomes import ClaimedRegrading, OutcomeRecord
+from app.storage.queries.regrades.outcomes import ClaimedRegrading
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 log = logging.getLogger("podium.worker")
@@ -91,7 +89,7 @@ class RegradeClaims:
         if isinstance(outcome, GraderFault) and claimed.attempts < self._attempts:
             end.set_result(SubmissionState.QUEUED)
             return end
-        record = _record(claimed, outcome, metric)
+        record = outcome_record(claimed, outcome, metric)
         queues, database = self._context.settings.queues, self._context.database
 
         def written(future: Future[bool]) -> None:
@@ -170,7 +168,7 @@ class RegradeClaims:
             claimed = outcomes.begin(session, regrade_id, submission_ids, of=names)
             lost = [one for one in claimed if one.attempts > DEATHS + self._attempts]
             for one in lost:
-                record = _record(one, GraderFault("worker_lost", ""), "")
+                record = outcome_record(one, GraderFault("worker_lost", ""), "")
                 outcomes.settle(session, one.regrade_id, one.id, record)
             return [one for one in claimed if one not in lost]
 
@@ -213,40 +211,3 @@ class RegradeClaims:
                 return True
         since = self._alone_since.setdefault(regrade_id, time.monotonic())
         return time.monotonic() - since < ALONE_SECONDS
-
-
-def _record(claimed: ClaimedRegrading, outcome: GradingResult, metric: str) -> OutcomeRecord:
-    now = datetime.now(UTC)
-    match outcome:
-        case Graded():
-            grade = grade_record(claimed.id, claimed.version_id, outcome, metric, now)
-            return OutcomeRecord(
-                state=SubmissionState.GRADED,
-                score=grade.score,
-                public_score=grade.public_score,
-                search_score=grade.search_score,
-                better=grade.better,
-                equal=grade.equal,
-                worse=grade.worse,
-                teams=grade.teams,
-                percentile=grade.percentile,
-                above_median=grade.above_median,
-                medal=grade.medal,
-                grader=grade.grader,
-                warnings=[one.as_dict() for one in outcome.warnings],
-                graded_at=now,
-            )
-        case Rejected(verdict=verdict):
-            return OutcomeRecord(
-                state=SubmissionState.REJECTED,
-                problem=problem_document(verdict),
-                warnings=[one.as_dict() for one in verdict.warnings],
-                graded_at=now,
-            )
-        case GraderFault():
-            return OutcomeRecord(
-                state=SubmissionState.FAILED,
-                fault=outcome.kind,
-                place=outcome.place,
-                graded_at=now,
-            )
