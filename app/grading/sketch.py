@@ -7,7 +7,7 @@ nor the way in which a number is written changes a sketch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from app.metrics.arrays import Boxes, FloatArray, IntArray, Lists, Masks, row_of
 BLOCKS = 64  # digests in a sketch
 CELLS = 64  # numbers in a sketch
 CACHED_ROWS = 2048  # in a block: from here on, blocks are summed one by one
+KEPT = 8  # numbers of rows whose places are kept, at most 1 MB each
 MOST_TEXTS = 8192  # digested in a column: hashing them takes longer than all else
 
 Words = npt.NDArray[np.uint64]
@@ -39,8 +40,7 @@ def sketch_of(checked: CheckedFile) -> Sketch:
     """The sketch of a valid file."""
     decoded = checked.decoded
     rows = checked.ids.rows
-    starts = np.arange(BLOCKS + 1) * rows // BLOCKS
-    places = np.arange(rows, dtype=np.uint64) * _SECOND
+    starts, places = (_kept_rows if rows < BLOCKS * CACHED_ROWS else _rows)(rows)
     total = np.zeros(BLOCKS, dtype=np.uint64)
     for index in range(decoded.numbers.shape[1]):
         words = partial(_bits, decoded.numbers[:, index])
@@ -58,14 +58,28 @@ def sketch_of(checked: CheckedFile) -> Sketch:
     return Sketch(rows, digests.tobytes(), _cells(decoded.numbers))
 
 
+def _rows(count: int) -> tuple[IntArray, Words]:
+    """Where the blocks of so many rows begin and end, and a word for the place of each row."""
+    starts = np.arange(BLOCKS + 1) * count // BLOCKS
+    return starts, np.arange(count, dtype=np.uint64) * _SECOND
+
+
+_kept_rows = lru_cache(KEPT)(_rows)
+
+
+@lru_cache(KEPT)
+def _places_of_cells(rows: int, size: int) -> tuple[IntArray, IntArray]:
+    """The row and the column of each cell, among `size` numbers in so many rows."""
+    places = (np.arange(1, CELLS + 1) * _STEP % 1.0 * size).astype(np.int64)
+    return places % rows, places // rows
+
+
 def _cells(numbers: FloatArray) -> bytes:
     """Numbers of the file at fixed places, as float32."""
-    rows = len(numbers)
     if not numbers.size:
         return b""
-    places = (np.arange(1, CELLS + 1) * _STEP % 1.0 * numbers.size).astype(np.int64)
-    values = np.clip(numbers[places % rows, places // rows] + 0.0, -_LARGEST, _LARGEST)
-    return bytes(values.astype("<f4"))
+    values = numbers[_places_of_cells(len(numbers), numbers.size)] + 0.0
+    return bytes(np.clip(values, -_LARGEST, _LARGEST).astype("<f4"))
 
 
 def _of_column(values: Values, places: Words, column: int, starts: IntArray) -> Words:

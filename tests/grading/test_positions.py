@@ -148,5 +148,7 @@ def test_a_blank_line_is_no_row_although_all_columns_may_be_empty(column):
         assert codes(judge, blank) == ["row_count"]
     for blank in (b"0,note\n1 2,a\n\n1 2,b\n", b'0,note\r\n1 2,"a"\r\n1 2,b\r\n\r\n'):
         assert codes(judge, blank) == ["row_count"]
+    for blank in (b"0,note\r1 2,a\r\r1 2,b\r", b"0,note\n1 2,a\n\r\n1 2,b\n"):
+        assert codes(judge, blank) == ["row_count"]
     for whole in (b'0\n1 2\n""\n1 2\n', b"0\n1 2\n1 2\n\n1 2\n", b"0,note\n1 2,a\n,\n1 2,b\n"):
         accepted(judge, whole)

@@ -122,7 +122,8 @@ class FastReader:
             if last < 0 or table.column(0)[last].as_py() != _END_MARK:
                 return None
             table = table.slice(0, last)
-        if _may_have_blank_line(table, is_single=len(plan.columns) == 1):
+        is_single = len(plan.columns) == 1
+        if (is_single or _may_have_empty_line(data)) and _may_have_blank_line(table, is_single):
             return None
         return FileTable(plan.names, tuple(table.columns), plan.notices)
 
@@ -162,7 +163,18 @@ class FastReader:
         )
 
 
-def _may_have_blank_line(table: pa.Table, *, is_single: bool) -> bool:
+def _may_have_empty_line(data: bytes) -> bool:
+    r"""Whether a line may be empty. Of a small file its bytes tell sooner than its table.
+
+    >>> _may_have_empty_line(b'a,b\r\n1,2\r\n'), _may_have_empty_line(b'a,b\r\n\r\n1,2\r\n')
+    (False, True)
+    """
+    if len(data) > _SMALL_BLOCK or b"\n\n" in data:
+        return True
+    return b"\r" in data and (b"\r\r" in data or b"\n\r" in data)
+
+
+def _may_have_blank_line(table: pa.Table, is_single: bool) -> bool:
     """Whether a row may be a blank line, which is no row: pyarrow reads it as empty values.
 
     In a file with a single column it may also have blanks.

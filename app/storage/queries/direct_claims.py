@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,7 @@ from sqlalchemy import (
     FromClause,
     Integer,
     Lateral,
+    Row,
     Select,
     and_,
     bindparam,
@@ -190,18 +192,11 @@ def claim(
     most = {False: limits.without_file, True: limits.with_file}
     wanted = {kind: LOOKED_AT * max(1, most[kind]) + sum(held.values()) for kind in most}
     most_of_run = max(wanted.values()) if limits.most_of_run is None else limits.most_of_run
-    values = {
-        "turns": most_of_run,
-        "path": limits.file,
-        "with_file": wanted[True],
-        "without_file": wanted[False],
-    }
-    found = session.execute(BY_TURNS[session.get_bind().dialect.name], values).all()
+    found = _queued(session, limits, wanted, most_of_run)
     ids: dict[bool, list[str]] = {}
     for kind in most:
-        turns = sorted(
-            (row.turn + held.get(row.run_id, 0), row.id) for row in found if row.has_file == kind
-        )
+        of_kind = [row for row in found if row.has_file == kind]
+        turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in of_kind)
         ids[kind] = [submission for turn, submission in turns if turn <= most_of_run]
     firsts = [submission for kind, limit in most.items() for submission in ids[kind][:limit]]
     claimed = claim_named(session, claimant, firsts, now)
@@ -214,6 +209,30 @@ def claim(
         ]
         claimed += claim_named(session, claimant, others, now)
     return claimed, len(found) > len(claimed)
+
+
+def _queued(
+    session: Session, limits: ClaimLimits, wanted: Mapping[bool, int], most_of_run: int
+) -> Sequence[Row[Any]]:
+    """The first queued submissions by turns.
+
+    Each turn of each run takes time. As a rule, the runs of which some are held have more, so that
+    a few turns are enough: they are asked for first.
+    """
+    statement = BY_TURNS[session.get_bind().dialect.name]
+    values = {"path": limits.file, "with_file": wanted[True], "without_file": wanted[False]}
+    few = math.ceil(min(wanted.values()) / len(limits.held)) if limits.held else most_of_run
+    if few < most_of_run:
+        found = session.execute(statement, {**values, "turns": few}).all()
+        if all(_are_all(found, kind, few, most) for kind, most in wanted.items()):
+            return found
+    return session.execute(statement, {**values, "turns": most_of_run}).all()
+
+
+def _are_all(found: Sequence[Row[Any]], kind: bool, turns: int, most: int) -> bool:
+    """Whether no more turns are needed for `most` of this kind: a run with more has one beyond."""
+    of_kind = [row for row in found if row.has_file == kind]
+    return len(of_kind) == most or all(row.turn <= turns for row in of_kind)
 
 
 def claim_named(

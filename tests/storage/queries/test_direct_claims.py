@@ -103,6 +103,21 @@ def test_both_kinds_are_claimed_at_once_each_to_its_limit(world, runs):
     assert claim_both(9, 9) == ([], False)
 
 
+@pytest.mark.parametrize("sent", ["aaaaaaaaabc", "abcabcabcabc", "aabbccccccccc", "abbbbbcccccc"])
+@pytest.mark.parametrize("held", ["a", "aab", "abbcc", "aaabbbccc"])
+def test_those_held_change_nothing_but_the_turns(world, runs, sent, held):
+    """Where some are held, few turns of each run are asked for first, and more if they are few."""
+    of = dict(zip("abc", runs, strict=True))
+    ids = queue(world, *[of[name] for name in sent])
+    turns = [held.count(name) + sent[: at + 1].count(name) for at, name in enumerate(sent)]
+    in_order = [one for turn, one in sorted(zip(turns, ids, strict=True)) if turn <= 7]
+    counted = {of[name].id: held.count(name) for name in set(held)}
+    for limit in (1, 3, 9):
+        assert claim(world, limit, most_of_run=7, held=counted) == in_order[:limit]
+        world.database.write(lambda session: submissions.requeue_claimed_by(
+            session, "me", counts_attempt=False))  # fmt: skip
+
+
 @pytest.mark.parametrize(("limit", "most_of_run"), [(9, 2), (1, 9), (0, 9)])
 def test_it_is_said_that_others_are_queued(world, runs, limit, most_of_run):
     queue(world, *[runs[0]] * 3)
