@@ -179,6 +179,32 @@ def test_a_new_connection_replaces_the_one_that_is_missed_least(
     assert asyncio.run(connect()) == [closed]
 
 
+@pytest.mark.parametrize("kind", ["silent", "waiting"])
+def test_a_thousand_are_not_looked_at_for_each_new_connection(kind: str) -> None:
+    """Who connects again whenever one is closed had the server look at them all the time."""
+    looks = 0
+
+    class Counted(Kind):
+        def owes_bytes(self) -> bool:
+            nonlocal looks
+            looks += 1
+            return super().owes_bytes()
+
+    async def connect() -> list[int]:
+        limit = ConnectionLimit(ConnectionBounds(9999, 1000, 1.0, 1.0))
+        opened = [Counted(kind, float(number)) for number in range(1100)]
+        for one in opened:
+            limit.add(one)
+        for one in opened:
+            limit.remove(one)
+        return [number for number, one in enumerate(opened) if one.is_closed]
+
+    closed = asyncio.run(connect())
+    assert len(closed) == 100
+    assert kind == "waiting" or closed == list(range(100))
+    assert looks < 20_000
+
+
 def test_of_strangers_who_wait_any_may_be_closed() -> None:
     """Were it always the newest, whoever comes while others fill all places would stay out."""
 

@@ -1,6 +1,8 @@
 """A cache of competition versions, which never change.
 
-Keys have the database's `losses` too: after a lost import a standby may give the id to another one.
+After a lost import a standby may give a version's id to another one. So records are kept by id and
+the database's `losses`, and what is made of a record by what it says: whoever has read the record
+before may ask after.
 """
 
 from __future__ import annotations
@@ -21,13 +23,12 @@ from app.errors import BadCompetition, NotFound
 from app.importers.folder import DESCRIPTION
 from app.importers.names import problem
 from app.services.runtime.public_files import PublicFilesOfVersions
-from app.services.runtime.version_files import VersionFiles
+from app.services.runtime.version_files import VersionFiles, VersionKey, version_key
 from app.storage.database.database import Database
 from app.storage.database.records import VersionRecord
 from app.storage.queries import competitions
 
 CACHED_VERSIONS = 256
-Key = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class Catalogue:
         self._suites_file = competitions_dir / "suites.toml"
         self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})  # of a text of the file
         self._lock = threading.Lock()
-        self._entries: LRUCache[Key, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
-        self._versions: LRUCache[Key, VersionRecord] = LRUCache(CACHED_VERSIONS)
-        self._declarations: LRUCache[Key, Competition] = LRUCache(CACHED_VERSIONS)
+        self._entries: LRUCache[VersionKey, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
+        self._versions: LRUCache[tuple[int, int], VersionRecord] = LRUCache(CACHED_VERSIONS)
+        self._declarations: LRUCache[VersionKey, Competition] = LRUCache(CACHED_VERSIONS)
 
     def of_version(self, version_id: int) -> CatalogueEntry:
         """The catalogue entry of the version with this id."""
@@ -63,9 +64,9 @@ class Catalogue:
 
     def has(self, version_id: int) -> bool:
         """Whether `of_version` finds it in memory, and reads neither files nor the database."""
-        key = self._key(version_id)
         with self._lock:
-            return key in self._versions and key in self._entries
+            known = self._versions.get((self._database.losses, version_id))
+            return known is not None and version_key(known) in self._entries
 
     def version(self, version_id: int) -> VersionRecord:
         """The record of the version with this id. Reads no file.
@@ -73,7 +74,7 @@ class Catalogue:
         Raises:
             NotFound: no version has this id.
         """
-        key = self._key(version_id)
+        key = self._database.losses, version_id
         with self._lock:
             known = self._versions.get(key)
         if known is not None:
@@ -96,7 +97,7 @@ class Catalogue:
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
         """The catalogue entry of a version."""
-        key = self._key(version.id)
+        key = version_key(version)
         with self._lock:
             found = self._entries.get(key)
         if found is not None:
@@ -112,14 +113,11 @@ class Catalogue:
 
     @cachedmethod(
         lambda self: self._declarations,
-        key=lambda self, version: self._key(version.id),
+        key=lambda self, version: version_key(version),
         lock=lambda self: self._lock,
     )
     def _declaration(self, version: VersionRecord) -> Competition:
         return parse_competition(version.slug, version.toml)
-
-    def _key(self, version_id: int) -> Key:
-        return self._database.losses, version_id
 
     def suites(self) -> Mapping[str, tuple[str, ...]]:
         """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`.

@@ -79,12 +79,17 @@ def refuse_over_quota(
 
         Asked again if one was settled between the queries: it may have counted twice.
         """
-        hidden = received_without_outcome(session, run, now, step)
+
+        def without_outcome() -> list[datetime]:
+            received = received_without_outcome(session, run, now, step)
+            return [at for at in received if since is None or at > since]
+
+        hidden = without_outcome()
         while True:
             counted = submission_counts.count_counted(
                 session, run.id, since=since, everything=everything
             )
-            before, hidden = hidden, received_without_outcome(session, run, now, step)
+            before, hidden = hidden, without_outcome()
             if len(hidden) == len(before):
                 return counted + len(hidden) + accepted, hidden
 

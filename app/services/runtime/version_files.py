@@ -11,6 +11,7 @@ import shutil
 import threading
 import uuid
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -32,6 +33,12 @@ CACHED_LISTS = 512  # of files, one or two for each version
 PARALLEL_COPIES = 8  # files that are stored or fetched at the same time
 NAME = re.compile(r"[0-9a-f]{32}")  # of a version's directory: it begins its content hash
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
+VersionKey = tuple[int, str, datetime]
+
+
+def version_key(version: VersionRecord) -> VersionKey:
+    """What no other version has: after a lost import a standby may give its id again."""
+    return version.id, version.content_hash, version.imported_at
 
 
 class VersionFiles:
@@ -43,13 +50,11 @@ class VersionFiles:
         self._blobs = blobs
         self._cache = cache
         self._verified = VerifiedFiles()
-        # Keys have the database's `losses` too: after a lost import a standby may give the id to
-        # another version.
-        self._working: LRUCache[tuple[int, int, bool], list[VersionFileRecord]] = LRUCache(
+        self._working: LRUCache[tuple[VersionKey, bool], list[VersionFileRecord]] = LRUCache(
             CACHED_LISTS
         )
         # The directories of imports, with their files as they were just before they were verified.
-        self._imported: LRUCache[tuple[int, int, bool], tuple[Path, FilesAsSeen]] = LRUCache(
+        self._imported: LRUCache[tuple[VersionKey, bool], tuple[Path, FilesAsSeen]] = LRUCache(
             CACHED_LISTS
         )
         self._leased: set[tuple[int, int]] = set()
@@ -81,9 +86,9 @@ class VersionFiles:
             return (self._database.losses, version_id) in self._leased
 
     def _lease(self, version: VersionRecord, *, answers: bool) -> Lease:
-        number = self._database.losses, version.id, answers
+        key = version_key(version), answers
         with self._lock:
-            known = self._imported.get(number)
+            known = self._imported.get(key)
         if known is not None and known[1].are_the_same():
             return Lease(known[0])
         directory = self.imported_directory(version.slug, version.content_hash)
@@ -92,7 +97,7 @@ class VersionFiles:
             seen = FilesAsSeen.now(directory / file.path for file in files)
             self._verify(version, directory, answers=answers)
             with self._lock:
-                self._imported[number] = directory, seen
+                self._imported[key] = directory, seen
             return Lease(directory)
         kind = WITH_ANSWERS if answers else WITHOUT_ANSWERS
 
@@ -102,8 +107,8 @@ class VersionFiles:
         def require(copy: Path) -> None:
             self._verify(version, copy, answers=answers)
 
-        key = f"{kind}/{version.slug}/{version.content_hash[:32]}"
-        return undamaged(self._cache, key, make, require)
+        copied = f"{kind}/{version.slug}/{version.content_hash[:32]}"
+        return undamaged(self._cache, copied, make, require)
 
     def lease_public(self, version: VersionRecord, name: str, sha256: str) -> Lease:
         """One public file, by its name and digest in the version's list of files.
@@ -189,7 +194,7 @@ class VersionFiles:
             self._verified.require(directory / file.path, file.sha256)
 
     def _working_files(self, version: VersionRecord, *, answers: bool) -> list[VersionFileRecord]:
-        key = self._database.losses, version.id, answers
+        key = version_key(version), answers
         with self._lock:
             known = self._working.get(key)
         if known is not None:

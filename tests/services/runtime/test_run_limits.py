@@ -123,3 +123,18 @@ def test_the_time_of_the_next_free_place_tells_nothing_of_a_hidden_outcome(
         refuse_over_quota(session, run, NOON, step=1.0)
 
     assert int(refused.value.headers["Retry-After"]) == 24 * 3600 - 50 + 1
+
+
+@pytest.mark.parametrize(
+    "outcome", [SubmissionState.QUEUED, SubmissionState.REJECTED, SubmissionState.FAILED]
+)
+def test_a_file_of_the_day_before_counts_no_more_whatever_its_hidden_outcome(
+    world: World, outcome: SubmissionState
+) -> None:
+    """It waited for a grader for more than a day, and was then taken for one of today."""
+    settled_at = NOON - timedelta(seconds=5) if outcome.is_settled else None
+    world.submit(state=outcome, received_at=NOON - timedelta(hours=25), settled_at=settled_at)
+    run = replace(world.run, limits={"submissions_per_day": 1})
+
+    with world.database.read() as session:
+        refuse_over_quota(session, run, NOON, step=1.0)

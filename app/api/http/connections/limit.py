@@ -8,13 +8,15 @@ import logging
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
 AT_ONCE_SECONDS = 0.1  # in which a client that has connected sends the head of its request
+LOOKED_AT_SECONDS = 0.05  # between two looks at all connections of an address that has too many
+MOST_AT_ONCE = 50  # requests that wait for a turn, and are closed after one such look
 MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, some are closed
 
 
@@ -74,6 +76,7 @@ class ConnectionLimit:
         self._open: set[Connection] = set()
         self._of_address: Counter[str] = Counter()
         self._sending: dict[Connection, None] = {}  # those with many unsent bytes, oldest first
+        self._replaceable: dict[str | None, _Replaceable] = {}  # by address; None: of all
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -84,10 +87,9 @@ class ConnectionLimit:
         self._open.add(connection)
         self._of_address[connection.address] += 1
         if self._of_address[connection.address] > self.bounds.of_address:
-            same = [one for one in self._open if one.address == connection.address]
-            self._abort(_least_useful(same, connection))
+            self._replace(connection, connection.address)
         elif len(self._open) > self.bounds.most:
-            self._abort(_least_useful(self._open, connection))
+            self._replace(connection, None)
         if self._timer is None:
             self._timer = connection.loop.call_later(CHECK_SECONDS, self._check, connection.loop)
 
@@ -117,9 +119,25 @@ class ConnectionLimit:
         self.remove(connection)  # before its transport says so: others may come until then
         connection.abort()
 
+    def _replace(self, newest: Connection, address: str | None) -> None:
+        """Close the least useful connection of this address, or of all: `newest` if all are useful.
+
+        All are looked at once in LOOKED_AT_SECONDS: it takes milliseconds, and somebody may connect
+        again whenever one is closed.
+        """
+        known = self._replaceable.get(address)
+        one = None if known is None else known.next(self._open)
+        if one is None:
+            of_all = address is None
+            same = [one for one in self._open if of_all or one.address == address]
+            known = self._replaceable[address] = _least_useful(same, newest)
+            one = known.next(self._open)
+        self._abort(one or newest)
+
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = loop.call_later(CHECK_SECONDS, self._check, loop) if self._open else None
         now = time.monotonic()
+        self._replaceable.clear()
         for connection in list(self._open):
             try:
                 connection.check(now)
@@ -158,19 +176,38 @@ class ConnectionLimit:
             self._abort(closed)
 
 
-def _least_useful(candidates: Iterable[Connection], newest: Connection) -> Connection:
-    candidates = list(candidates)
+class _Replaceable:
+    """Connections that new ones replace, in this order, while they are what they were."""
+
+    def __init__(self, ordered: Iterable[Connection], still: Callable[[Connection], bool]) -> None:
+        self._waiting = deque(ordered)
+        self._still = still
+        self._until = time.monotonic() + LOOKED_AT_SECONDS
+
+    def next(self, opened: Container[Connection]) -> Connection | None:
+        """The next one; None if there is none, or if all have to be looked at again."""
+        while self._waiting and time.monotonic() < self._until:
+            one = self._waiting.popleft()
+            if one in opened and self._still(one):
+                return one
+        return None
+
+
+def _least_useful(candidates: Sequence[Connection], newest: Connection) -> _Replaceable:
     stalled = [one for one in candidates if one.stalled_since is not None]
     if stalled:
-        return min(stalled, key=lambda one: one.stalled_since or 0.0)
+        stalled.sort(key=lambda one: one.stalled_since or 0.0)
+        return _Replaceable(stalled, lambda one: one.stalled_since is not None)
     owing = [one for one in candidates if one is not newest and one.owes_bytes()]
     late = time.monotonic() - AT_ONCE_SECONDS  # who connected since may be about to send
     silent = [one for one in owing if one.holder == one.address and one.since < late]
     if not silent:
         waiting = [one for one in candidates if one.waits_for_turn]
         if waiting:  # any of them: were it always the last, all later ones would be kept out
-            return secrets.choice(waiting)
-    return min(silent or owing, key=lambda one: one.since, default=newest)
+            any_of_them = secrets.SystemRandom().sample(waiting, min(len(waiting), MOST_AT_ONCE))
+            return _Replaceable(any_of_them, lambda one: one.waits_for_turn)
+    by_time = sorted(silent or owing, key=lambda one: one.since)
+    return _Replaceable(by_time, lambda one: one.owes_bytes())
 
 
 def counted_address(host: str) -> str:
