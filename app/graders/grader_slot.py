@@ -179,8 +179,8 @@ class GraderSlot:
             if process is None:
                 self._closed.wait(PAUSE_SECONDS)
                 continue
-            missing = process.isolation.missing()
-            if self.role == "custom" and self._limits.requires_isolation and missing:
+            needs_walls = self.role == "custom" and self._limits.requires_isolation
+            if needs_walls and (missing := process.isolation.missing()):
                 return self._fault("isolation", "without " + ", ".join(missing))
             try:
                 reply = process.ask(job, self._limits.seconds)

@@ -8,8 +8,10 @@ import secrets
 import time
 from collections.abc import MutableMapping
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
+from prometheus_client import Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.prometheus_metrics import REQUEST_SECONDS, REQUESTS
@@ -19,6 +21,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="-")
 HEADER = b"x-request-id"
 ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 QUIET = frozenset({"/healthz", "/readyz", "/health", "/metrics"})
+KEPT = 1024  # methods, routes and statuses together whose metrics are kept at hand
 CALLER = "podium.caller"  # of a request's scope: the id and the role of its key
 
 
@@ -59,11 +62,18 @@ class RequestRecorder:
             request_id.reset(token)
 
 
+@lru_cache(KEPT)
+def _of_requests(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+    """The metrics of such requests. To find them by their labels takes longer than to count."""
+    return REQUESTS.labels(method, route, status), REQUEST_SECONDS.labels(route)
+
+
 def _record(scope: Scope, status: int, seconds: float) -> None:
     # The route's pattern, not the path: paths are unlimited, labels must be few.
     route = getattr(scope.get("route"), "path", "unknown")
-    REQUESTS.labels(scope["method"], route, status).inc()
-    REQUEST_SECONDS.labels(route).observe(seconds)
+    count, times = _of_requests(scope["method"], route, status)
+    count.inc()
+    times.observe(seconds)
     if route not in QUIET:
         log.info(
             "request",

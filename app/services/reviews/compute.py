@@ -64,17 +64,18 @@ class Reviewer:
             self._near, self._passed_over = NearFiles(), {}
             self._versions.clear()
         with database.read() as session:
-            waiting = self._waiting(session)
-        if not waiting:
+            versions = sketches.versions_waiting(
+                session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over
+            )
+        if not versions:
             return 0
-        number = len(waiting)
-        facts = {version: self._facts(version) for version in {one.version_id for one in waiting}}
+        facts = {version: self._facts(version) for version in versions}
         known = {version: its for version, its in facts.items() if its is not None}
         at = datetime.now(UTC)
         found: list[SignalRecord] = []
         with database.read() as session:
             last = sketches.last_review(session)
-            # Again, as it is in this session: others reviewed some, or committed one late.
+            # As it is in this session: others reviewed some meanwhile, or committed one late.
             waiting = [one for one in self._waiting(session) if one.version_id in known]
             probed = signals.runs_with(session, {one.run for one in waiting}, Signal.PROBING)
             turn = Turn(waiting, last, probed)
@@ -95,7 +96,7 @@ class Reviewer:
         if database.write(write):
             REVIEWED.inc(len(waiting))
         REVIEW_SECONDS.inc(time.thread_time() - started)
-        return number
+        return sum(versions.values())
 
     def _waiting(self, session: Session) -> list[GradedFile]:
         return sketches.not_reviewed(session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over)

@@ -62,6 +62,11 @@ NOT_REVIEWED = (
     .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
     .order_by(WAITING.c.id)
 )
+VERSIONS_WAITING = (
+    NOT_REVIEWED.with_only_columns(WAITING.c.version_id, func.count().label("number"))
+    .group_by(WAITING.c.version_id)
+    .order_by(None)
+)
 REVIEWED = (
     update(TABLE)
     .where(TABLE.c.submission_id == bindparam("one"))
@@ -179,6 +184,15 @@ def not_reviewed(
     """
     given = {"most": limit, "passed_over": list(passed_over)}
     return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, given)]
+
+
+def versions_waiting(
+    session: Session, limit: int, *, passed_over: Collection[int] = ()
+) -> dict[int, int]:
+    """How many submissions of each version `not_reviewed` has."""
+    given = {"most": limit, "passed_over": list(passed_over)}
+    rows = session.execute(VERSIONS_WAITING, given)
+    return {row.version_id: row.number for row in rows}
 
 
 def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> None:
