@@ -31,6 +31,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
         OtherStore: the command stores or grades files, and those of the servers are elsewhere.
     """
     # A command imports this module to say what its options are; what it loads comes when it runs.
+    from app.cli.output import err
     from app.read_settings import make_data_directory, read_settings
     from app.services.operations.start_checks import refuse_other_store
     from app.services.operations.unfinished_restore import refuse_unfinished_restore
@@ -38,10 +39,18 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
     settings = read_settings(reads_competitions=not creates)
+    # In a wrong directory, perhaps: a server elsewhere has nothing of what is stored here.
+    is_new_here = not settings.has_database and "data_dir" not in settings.model_fields_set
     if not creates:
         require_podium(settings)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
+    if is_new_here:
+        err.print(
+            f"There was no Podium in {settings.data_dir}: this command makes a new one there "
+            "(PODIUM_DATA_DIR is not set).",
+            markup=False, highlight=False, soft_wrap=True,
+        )  # fmt: skip
     refuse_unfinished_restore(settings)
     if creates or grades:  # it stores files, or needs them
         refuse_other_store(settings, claims=False)

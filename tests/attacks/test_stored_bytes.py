@@ -312,6 +312,28 @@ def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path) -> None:
         small.close()
 
 
+def test_only_who_reads_results_is_told_whose_disk_is_full(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 64 * 1024) as disk, contextlib.ExitStack() as clients:
+        server = PodiumServer(disk / "data", graders=1, disk_reserve_percent=0).start()
+        clients.callback(server.stop)
+        podium = Podium(server, tmp_path / "folders", clients)
+        folder, other = podium.competition(), podium.folder()
+        (other / "public" / "noise.bin").write_bytes(os.urandom(2 << 20))
+        run = podium.run(folder)
+        form = {"file": ("s.csv", good_submission(folder) + b"\n" * (2 << 20))}
+        ballast = fill(disk)
+        os.truncate(ballast, ballast.stat().st_size - 256 * 1024)  # for the database
+        told_to_agent = run.client.post("/validate", files=form)
+        told_to_admin = podium.send_folder(other)
+        ballast.unlink()
+        after = podium.send_folder(other)
+
+    assert [told_to_agent.status_code, told_to_admin.status_code] == [507] * 2
+    assert told_to_agent.json()["detail"] == "A disk of this Podium is full; nothing was stored."
+    assert "The disk of PODIUM_DATA_DIR is full" in told_to_admin.json()["detail"]
+    assert after.status_code == 201
+
+
 def test_a_nearly_full_disk_refuses_uploads_and_goes_on(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 200 * 1024) as disk, contextlib.ExitStack() as clients:
         server = PodiumServer(disk / "data", graders=1, disk_reserve_percent=50).start()

@@ -14,9 +14,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.services.operations.health import PROBE_SECONDS
 from tests.api.conftest import Podium, Run, packed
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
+from tests.storage.disks import fill, small_disk
 
 
 def run_on(server: PodiumServer, folder: Path, stack: contextlib.ExitStack) -> Run:
@@ -70,6 +72,34 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
     assert again.json()["state"] == "graded"
     assert [s["id"] for s in listed] == [first.json()["id"], again.json()["id"]]
     assert uploads == []
+
+
+def test_readyz_tells_of_a_full_disk_of_a_database_beside_the_data_directory(
+    tmp_path: Path,
+) -> None:
+    folder = write_competition(tmp_path / "tiny")
+    with small_disk(tmp_path / "disk", 8 * 1024) as disk, contextlib.ExitStack() as stack:
+        url = f"sqlite:///{disk}/podium.db"
+        server = PodiumServer(tmp_path / "data", url, migrates=True, graders=1).start()
+        stack.callback(server.stop)
+        podium = Podium(server, tmp_path, stack)
+        assert podium.send_folder(folder).status_code == 201
+        run, good = podium.run(folder), good_submission(folder)
+        before = podium.admin.get("/readyz")
+        ballast = fill(disk)
+        refused = [run.submit(good + b"\n" * n) for n in range(20)]
+        time.sleep(2 * PROBE_SECONDS)
+        full = podium.admin.get("/readyz")
+        ballast.unlink()
+        after = run.submit(good)
+        time.sleep(2 * PROBE_SECONDS)
+        again = podium.admin.get("/readyz")
+
+    assert 507 in {answer.status_code for answer in refused}
+    assert full.status_code == 503
+    assert "the disk of the database is full" in full.json()["storage"]
+    assert after.json()["state"] == "graded"
+    assert (before.status_code, again.status_code) == (200, 200)
 
 
 def test_a_locked_database_is_waited_for(

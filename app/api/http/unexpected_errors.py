@@ -55,7 +55,11 @@ def of_the_system(error: BaseException) -> PodiumError | None:
     It is logged if the operator has to know of it.
     """
     if isinstance(error, OSError) and error.errno in DISK_FULL:
-        return StorageFull("A disk of this Podium is full; nothing was stored.")
+        name = error.filename2 or error.filename or "PODIUM_DATA_DIR"
+        return StorageFull(
+            f"The disk of {name} is full; nothing was stored.",
+            for_strangers="A disk of this Podium is full; nothing was stored.",
+        )
     if is_used_up(error):
         log.error("a limit of the system was reached", extra={"error": str(error) or "memory"})
         return Unavailable(

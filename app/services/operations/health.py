@@ -19,6 +19,7 @@ from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
 from app.storage.database import revisions
 from app.storage.database.errors import is_full
+from app.storage.database.wait_for_database import has_full_disk
 from app.storage.queries import submission_counts
 
 log = logging.getLogger("podium.storage")
@@ -36,6 +37,7 @@ MISSES = (
     "a query failed, as where a table or column is missing; the log says which. If one is, restore "
     "a backup (`podium restore`) into a new PODIUM_DATA_DIR"
 )
+DATABASE_FULL = "the disk of the database is full: what writes is refused with 507"
 OLDER = "the schema is older than this: run `podium db upgrade`"
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
@@ -185,9 +187,17 @@ def _storage(context: Context) -> str:
             probe.write_bytes(b"podium")
         finally:
             probe.unlink(missing_ok=True)
+        if _has_full_database(context):
+            return DATABASE_FULL
         context.blobs.check()
     except OSError as error:
         return f"the data directory cannot be written: {error.strerror}"
     except PodiumError as error:
         return StoreProblem.of(error)
     return "ok"
+
+
+def _has_full_database(context: Context) -> bool:
+    """Whether SQLite's file is on a full disk, which need not be that of the data directory."""
+    file = context.database.url.database
+    return context.database.is_sqlite and bool(file) and has_full_disk(Path(str(file)).parent)

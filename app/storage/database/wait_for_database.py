@@ -40,7 +40,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
             if not is_outage(error):
                 raise
             file = sqlite_file(text)
-            if file is not None and _has_full_disk(file.parent):
+            if file is not None and has_full_disk(file.parent):
                 raise StorageFull(
                     f"The database {file} cannot be opened: its disk is full. Free space there, "
                     "and try again."
@@ -67,7 +67,7 @@ def _denied(text: str, reason: str) -> BadDatabaseUrl:
     )
 
 
-def _has_full_disk(directory: Path) -> bool:
+def has_full_disk(directory: Path) -> bool:
     """Whether there is no room. SQLite tells only of an I/O error then, as of a broken disk."""
     try:
         with tempfile.TemporaryFile(dir=directory) as probe:

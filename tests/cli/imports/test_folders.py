@@ -13,6 +13,7 @@ from app.settings import Settings
 from tests.api.conftest import packed
 from tests.cli.conftest import Command
 from tests.factories import write_competition, write_submission
+from tests.forkserver import run_podium
 from tests.grading_reports import entry, medal_lines
 from tests.grading_reports import report as report_of
 
@@ -29,6 +30,23 @@ def test_folders_and_archives_are_imported_once(
     assert json.loads(again.stdout)[0] | {"lint": []} == {
         "slug": "tiny", "version": 1, "created": False, "status": "ready", "lint": []
     }  # fmt: skip
+
+
+def test_an_import_in_a_directory_without_a_podium_says_where_it_makes_one(tiny: Path) -> None:
+    empty = tiny.parent
+    unset = {k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")}
+    first, again = (
+        run_podium(
+            ("import", "folder", "tiny"), env=unset, cwd=empty,
+            capture_output=True, text=True, check=False, timeout=120,
+        )
+        for _ in range(2)
+    )  # fmt: skip
+
+    assert f"There was no Podium in {empty / 'data'}: this command makes a new one" in first.stderr
+    assert "There was no Podium" not in again.stderr
+    assert "tiny imported as version 1 (ready)" in first.stdout
+    assert (first.returncode, again.returncode) == (0, 0)
 
 
 def test_each_warning_names_its_competition(podium: Command, tiny: Path, tmp_path: Path) -> None:
