@@ -19,7 +19,6 @@ from app.api import serializers
 from app.api.dependencies import KEY_SCHEME
 from app.api.http.prefer import wait_seconds
 from app.api.http.problems import responses
-from app.api.http.query_names import refuse_ignored_parameters
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
 from app.api.receive_submission import (
@@ -90,8 +89,6 @@ router = APIRouter(prefix="/v1", tags=["submissions"], route_class=RawRoute)
 async def send_submission(request: Request) -> Response:
     """Send a submission. Its file and its row are synced to disk before the answer."""
     context: Context = request.app.state.context
-    if request.scope["query_string"]:  # few have one, and the names of parameters are looked up
-        refuse_ignored_parameters(request)
     run_id, meta = _run_id(request), submission_meta(request)
     wait = wait_seconds(request, MAX_WAIT_SECONDS)
     submission_id = submit.new_submission_id()

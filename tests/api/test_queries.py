@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import CSV, Podium
-from tests.factories import good_submission
+from tests.api.conftest import Podium
 
 
 def test_every_native_address_refuses_unknown_parameters(podium: Podium, tiny: Path) -> None:
@@ -27,22 +26,6 @@ def test_every_native_address_refuses_unknown_parameters(podium: Podium, tiny: P
         assert "query.nonsense: unknown parameter" in response.json()["detail"]
 
     assert len(asked) > 20
-
-
-@pytest.mark.parametrize("what", ["submissions", "validate"])
-def test_a_file_that_is_sent_with_an_unknown_parameter_is_refused(
-    podium: Podium, tiny: Path, what: str
-) -> None:
-    run = podium.run(tiny)
-
-    refused = run.client.post(
-        f"/v1/runs/{run.id}/{what}?wait=9", content=good_submission(tiny), headers=CSV
-    )
-
-    assert refused.status_code == 422
-    words = "query.wait: unknown parameter; this address takes none."
-    assert words in refused.json()["detail"]
-    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
 
 
 @pytest.mark.parametrize(
