@@ -20,7 +20,8 @@ from starlette.requests import ClientDisconnect
 from app.api.http.problems import detail_for
 from app.api.http.request_log import request_id
 from app.api.http.unexpected_errors import of_the_system
-from app.errors import PodiumError
+from app.errors import PodiumError, Unauthorized
+from app.services.auth import HOW_TO
 
 log = logging.getLogger("podium.kaggle")
 COMPETITIONS = "competitions.CompetitionApiService"
@@ -28,6 +29,11 @@ PREFIXES = ("/api/v1", "/v1")  # for clients of localhost, and of api.kaggle.com
 # kaggle 1.7 shows the message of an error only if its status is 200; otherwise it shows "403 Client
 # Error: Forbidden for url". All its versions send this one name, and no other version does.
 READS_ERRORS_OF_200 = "kaggle-api/v1.7"
+# Who types Kaggle's commands sets variables, and no header.
+SET_KEY = (
+    "Set KAGGLE_KEY, or KAGGLE_API_TOKEN, to the key of a run of this Podium. Where `podium proxy` "
+    "sends the key, its key file has another one."
+)
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
@@ -53,6 +59,9 @@ class KaggleRoute(APIRoute):
 def failure(request: Request, error: Exception) -> JSONResponse:
     """The answer to a call that failed."""
     error = of_the_system(error) or error
+    if isinstance(error, Unauthorized):
+        told = error.detail.replace(HOW_TO, SET_KEY)
+        return error_response(error.status, told, error.headers)
     if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_response(error.status, error.detail, error.headers)
     if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -142,6 +142,14 @@ def test_a_researchers_key_looks_and_does_not_submit(podium, tiny, good, make_ag
     assert (sent.returncode, "Submissions belong to a run" in told(sent)) == (1, True)
 
 
+@CLIENTS
+def test_a_wrong_key_is_told_with_the_variable_that_has_it(tiny, make_agent, client):
+    told_of_key = told(make_agent("pod_run_wrong", client).kaggle("files", tiny.name))
+
+    assert "This key is not known here. Set KAGGLE_KEY, or KAGGLE_API_TOKEN, to" in told_of_key
+    assert "Authorization: Bearer <key>" not in told_of_key
+
+
 def test_1_7_takes_an_api_token(podium, tiny, make_agent):
     key = podium.run(tiny).document["key"]
     both = lambda key: {**bearer(key), "KAGGLE_USERNAME": "any", "KAGGLE_KEY": "any"}  # noqa: E731
