@@ -37,12 +37,14 @@ from app.api.http.head_requests import HeadRequests
 from app.api.http.openapi import openapi_document
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
+from app.api.http.turns.one_cookie import OneCookie
 from app.api.http.turns.request_turns import RequestTurns
 from app.api.http.turns.sender_turns import SenderTurns
 from app.api.imports import grading_reports, mlagentbench_results
 from app.api.trust import public_log, receipts, reviews
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
 from app.lifespan import lifespan
+from app.services.login import COOKIE
 from app.settings import Settings
 from app.web import routers as pages
 
@@ -101,6 +103,7 @@ def create_app(
     app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
     app.add_middleware(HeadRequests)
     app.add_middleware(SenderTurns, sender_of=sender, has_valid_key=has_valid_key)
+    app.add_middleware(OneCookie, name=COOKIE)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]

@@ -1,0 +1,48 @@
+"""Of a request's cookies the one that Podium reads, found before the request takes turns.
+
+To parse all cookies takes 8 ms for a header of 60 KB, and each layer that asks for one parses all.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+MOST_ALIKE = 16  # cookies with the name in their text
+MOST_BYTES = 4096  # of the cookie; what comes behind is left out
+
+
+class OneCookie:
+    """ASGI middleware: leaves the cookie `name` of all that a request has, and no other."""
+
+    def __init__(self, app: ASGIApp, name: str) -> None:
+        self._app = app
+        self._name = name.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http":
+            sent = [value for name, value in scope["headers"] if name == b"cookie"]
+            if sent:
+                others = [one for one in scope["headers"] if one[0] != b"cookie"]
+                mine = last_cookie(b";".join(sent), self._name)
+                scope["headers"] = [*others, (b"cookie", mine)] if mine else others
+        await self._app(scope, receive, send)
+
+
+def last_cookie(cookies: bytes, name: bytes) -> bytes:
+    """The last cookie of this name with its value, as it was sent; nothing if there is none.
+
+    >>> last_cookie(b'a=1; key = "x" ;keys=3', b"key"), last_cookie(b"a=key", b"key")
+    (b' key = "x" ', b'')
+    """
+    end = len(cookies)
+    for _ in range(MOST_ALIKE):
+        at = cookies.rfind(name, 0, end)
+        if at < 0:
+            break
+        end = cookies.rfind(b";", 0, at) + 1
+        one = cookies[end:].partition(b";")[0][:MOST_BYTES]
+        found, equals, _ = one.partition(b"=")
+        if equals and found.strip() == name:
+            return one
+    return b""
