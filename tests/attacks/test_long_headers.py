@@ -5,6 +5,8 @@ Such headers were parsed before a request had a turn: a flood kept the server bu
 
 from __future__ import annotations
 
+import http.client
+
 import httpx
 import psutil
 
@@ -34,3 +36,21 @@ def test_thousands_of_proxies_take_no_longer_than_one_name_of_their_size(
 ) -> None:
     one = seconds(server, "X-Forwarded-For", "a" * 60_000)
     assert seconds(server, "X-Forwarded-For", "," * 60_000) < 2 * one + 0.1
+
+
+def test_thousands_of_escapes_in_a_path_take_no_longer_than_letters(server: PodiumServer) -> None:
+    process = psutil.Process(server.process.pid)
+
+    def seconds_of(path: str) -> float:
+        client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        begun = sum(process.cpu_times()[:2])
+        for _ in range(50):
+            client.request("GET", path)
+            answer = client.getresponse()
+            answer.read()
+            assert answer.status == 404
+        client.close()
+        return sum(process.cpu_times()[:2]) - begun
+
+    one = seconds_of("/" + "a" * 60_000)
+    assert seconds_of("/" + "%" * 60_000) < 2 * one + 0.2

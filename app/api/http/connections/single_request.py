@@ -18,6 +18,8 @@ PIECE_OF_CHUNKS = 2 * 1024
 MAX_UNREAD_PARTS = 256  # of a body that the application has not taken: chunks, or pieces of them
 MAX_LEFT_PARTS = 1024  # of a body that comes after its answer; then others have a turn
 LEFT_PARTS_SECONDS = 0.01  # for these, some five times what parsing them takes
+MAX_ESCAPES = 4096  # of a path: of the longest name of a file, if each of its bytes is escaped
+CUT_PATH = 1000  # bytes of one with more, which names nothing
 END_OF_HEAD = b"\r\n\r\n"
 
 
@@ -130,6 +132,16 @@ class SingleRequestConnection(HttpToolsProtocol):
                 return
             self._parsed_last = (self._parsed_last + piece[-3:])[-3:]
             position = end
+
+    def on_headers_complete(self) -> None:
+        """Cut a path that names nothing: uvicorn decodes it before the request has a turn.
+
+        It takes 24 ms for one of 60 KB.
+        """
+        path, mark, query = self.url.partition(b"?")
+        if path.count(b"%") > MAX_ESCAPES:
+            self.url = path[:CUT_PATH] + mark + query
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Count the part, and pass it on."""
