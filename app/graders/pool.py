@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import threading
 import time
@@ -200,7 +199,7 @@ class GraderPool:
         self._cancel_waiting()
 
     def _tasks(self, version: VersionFolder) -> Tasks:
-        has_own_metric = os.path.isfile(f"{version.path}/{METRIC_FILE}")  # noqa: PTH113
+        has_own_metric = (version.path / METRIC_FILE).is_file()
         return self._with_own_metric if has_own_metric else self._grading
 
     def _put(self, tasks: Tasks, job: Job, begun: Callable[[], None] = lambda: None) -> Future[Any]:

@@ -61,7 +61,10 @@ def sketch_of(checked: CheckedFile) -> Sketch:
 def _rows(count: int) -> tuple[IntArray, Words]:
     """Where the blocks of so many rows begin and end, and a word for the place of each row."""
     starts = np.arange(BLOCKS + 1) * count // BLOCKS
-    return starts, np.arange(count, dtype=np.uint64) * _SECOND
+    places = np.arange(count, dtype=np.uint64) * _SECOND
+    for shared in (starts, places):
+        shared.setflags(write=False)
+    return starts, places
 
 
 _kept_rows = lru_cache(KEPT)(_rows)

@@ -179,7 +179,7 @@ def test_a_new_connection_replaces_the_one_that_is_missed_least(
     assert asyncio.run(connect()) == [closed]
 
 
-@pytest.mark.parametrize("kind", ["silent", "waiting"])
+@pytest.mark.parametrize("kind", ["silent", "waiting", "served"])
 def test_a_thousand_are_not_looked_at_for_each_new_connection(kind: str) -> None:
     """Who connects again whenever one is closed had the server look at them all the time."""
     looks = 0
@@ -201,8 +201,24 @@ def test_a_thousand_are_not_looked_at_for_each_new_connection(kind: str) -> None
 
     closed = asyncio.run(connect())
     assert len(closed) == 100
-    assert kind == "waiting" or closed == list(range(100))
+    expected = {"silent": list(range(100)), "served": list(range(1000, 1100))}
+    assert closed == expected.get(kind, closed)
     assert looks < 20_000
+
+
+def test_who_was_served_since_all_were_looked_at_is_not_closed_as_silent() -> None:
+    async def connect() -> list[bool]:
+        limit = ConnectionLimit(ConnectionBounds(9, 4, 1.0, 1.0))
+        opened = [Kind("silent", float(number)) for number in range(6)]
+        for one in opened[:5]:
+            limit.add(one)  # the fifth closes the first, when all were looked at
+        opened[1].since = time.monotonic()  # it was answered, and waits for its next request
+        limit.add(opened[5])
+        for one in opened:
+            limit.remove(one)
+        return [one.is_closed for one in opened]
+
+    assert asyncio.run(connect()) == [True, False, True, False, False, False]
 
 
 def test_of_strangers_who_wait_any_may_be_closed() -> None:

@@ -113,10 +113,9 @@ def test_restored_files_that_find_no_room_are_told_and_restored_later(
             "PODIUM_DATABASE_URL": f"sqlite:///{tmp_path}/restored.db",
             "PODIUM_DISK_RESERVE_PERCENT": percent,
         }
-        assert_told(
-            podium(new, *restore, **into), f"The disk of {new} has no room", "no row was restored",
-            "restore again",
-        )  # fmt: skip
+        told = podium(new, *restore, **into)
+        assert_told(told, f"The disk of {new} has no room", "no row was restored", "restore again")
+        assert "Nothing was stored" not in told.stderr
         subprocess.run(["mount", "-o", "remount,size=4096k", disk], check=True)
         again = podium(new, *restore, **into)
         assert again.returncode == 0, again.stderr

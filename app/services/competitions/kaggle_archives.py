@@ -12,7 +12,7 @@ from app.downloads.zip_download import Advance, ZipDownload
 from app.errors import DiskReserved, StorageFull
 from app.importers.kaggle_source import KaggleSource
 from app.settings import Settings
-from app.storage.blobs.disk_reserve import DiskReserve
+from app.storage.blobs.disk_reserve import WHAT_TO_DO, DiskReserve
 
 FOLDER = "downloads"  # of the data directory
 CHANGES = 3  # of an archive while it is downloaded, after which it is given up
@@ -70,6 +70,6 @@ def require_room(settings: Settings, size: int = 0) -> None:
         DiskReserve(settings.data_dir, settings.disk_reserve_percent).require(size)
     except DiskReserved as error:
         raise StorageFull(
-            f"There is no room for {size:,} more bytes. {error.detail.split(' Nothing was')[0]} "
+            f"There is no room for {size:,} more bytes. {error.detail.removesuffix(WHAT_TO_DO)}"
             "What was downloaded stays: free space, and start again."
         ) from None

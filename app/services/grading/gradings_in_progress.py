@@ -28,7 +28,7 @@ log = logging.getLogger("podium.worker")
 def begin(settings: Settings, submission_id: str) -> None:
     """Note that a grader gets this submission."""
     try:
-        os.link(f"{settings.data_dir}/{NOTE}", _file(settings, submission_id))
+        os.link(settings.data_dir / NOTE, _file(settings, submission_id))
     except FileExistsError:
         pass  # it is noted already
     except OSError:

@@ -200,4 +200,8 @@ def _storage(context: Context) -> str:
 def _has_full_database(context: Context) -> bool:
     """Whether SQLite's file is on a full disk, which need not be that of the data directory."""
     file = context.database.url.database
-    return context.database.is_sqlite and bool(file) and has_full_disk(Path(str(file)).parent)
+    if not context.database.is_sqlite or not file:
+        return False
+    directory = Path(file).parent
+    is_elsewhere = directory.stat().st_dev != context.settings.data_dir.stat().st_dev
+    return is_elsewhere and has_full_disk(directory)

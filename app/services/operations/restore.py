@@ -24,6 +24,7 @@ from app.services.runtime.context import lock_data_directory
 from app.services.runtime.scratch import FOLDER
 from app.services.runtime.version_files import version_directories
 from app.settings import Settings
+from app.storage.blobs.disk_reserve import WHAT_TO_DO
 from app.storage.blobs.store import BlobStore
 from app.storage.database.jsonl import read_lines
 from app.thread_pool import map_concurrently
@@ -71,12 +72,12 @@ def _saying_what_to_do(settings: Settings) -> Iterator[None]:
     except (OSError, StorageFull) as error:
         if isinstance(error, OSError) and error.errno not in DISK_FULL:
             raise
-        said = f" {error.detail}" if isinstance(error, DiskReserved) else ""
+        reserved = error.detail if isinstance(error, DiskReserved) else ""
         is_elsewhere = settings.blobs_url != (settings.data_dir / "blobs").as_uri()
         store = f", or that of {settings.blobs_url}," if is_elsewhere else ""
         raise StorageFull(
             f"The disk of {settings.data_dir}{store} has no room for the backup's files: no row "
-            f"was restored. Free space there, and restore again.{said}"
+            f"was restored. {reserved.removesuffix(WHAT_TO_DO)}Free space there, and restore again."
         ) from error
 
 

@@ -70,12 +70,13 @@ class FailureQuota:
     def bounded(self, session: Session, runs: Collection[RunRecord], now: datetime) -> set[str]:
         """Those of these runs that have a metric.py, or failures that their keys may know of.
 
-        One query for all.
+        One query for all. Runs of the policy `none` are refused nothing, whatever failed.
         """
         own = self._own_metrics.among(session, {run.version_id for run in runs})
-        rest = {run.id: run for run in runs if run.version_id not in own}
+        others = [run for run in runs if run.version_id not in own]
+        rest = {run.id: run for run in others if run.feedback.shows_state}
         failed = failures.times_by_run(session, rest) if rest else []
-        return {run.id for run in runs if run.id not in rest} | {
+        return {run.id for run in runs if run.version_id in own} | {
             run_id
             for run_id, received_at, settled_at in failed
             if not rest[run_id].feedback.hides_time

@@ -10,7 +10,7 @@ from app.errors import DiskReserved, StoreAway
 
 MOST_BYTES = 10 * 1024**3  # of a large disk, no more is kept
 GIGABYTE = 1024**3
-TODO = "Nothing was stored. The operator of this Podium has to free space."
+WHAT_TO_DO = "Nothing was stored. The operator of this Podium has to free space."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DiskReserve:
             raise DiskReserved(
                 f"The disk of {self.directory} has {free / GIGABYTE:.2f} GB left, of which "
                 f"{kept / GIGABYTE:.2f} GB are kept for the database "
-                f"(PODIUM_DISK_RESERVE_PERCENT). {TODO}",
+                f"(PODIUM_DISK_RESERVE_PERCENT). {WHAT_TO_DO}",
                 for_strangers="The disk for submitted files is nearly full, and the rest is kept "
-                f"for the database. {TODO}",
+                f"for the database. {WHAT_TO_DO}",
             )

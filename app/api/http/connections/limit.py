@@ -127,7 +127,7 @@ class ConnectionLimit:
         """
         known = self._replaceable.get(address)
         one = None if known is None else known.next(self._open)
-        if one is None:
+        if known is None or (one is None and known.is_over()):
             of_all = address is None
             same = [one for one in self._open if of_all or one.address == address]
             known = self._replaceable[address] = _least_useful(same, newest)
@@ -180,17 +180,22 @@ class _Replaceable:
     """Connections that new ones replace, in this order, while they are what they were."""
 
     def __init__(self, ordered: Iterable[Connection], still: Callable[[Connection], bool]) -> None:
-        self._waiting = deque(ordered)
+        self._waiting = deque((one, one.since) for one in ordered)
+        self._had_none = not self._waiting
         self._still = still
         self._until = time.monotonic() + LOOKED_AT_SECONDS
 
     def next(self, opened: Container[Connection]) -> Connection | None:
         """The next one; None if there is none, or if all have to be looked at again."""
         while self._waiting and time.monotonic() < self._until:
-            one = self._waiting.popleft()
-            if one in opened and self._still(one):
+            one, since = self._waiting.popleft()
+            if one in opened and one.since == since and self._still(one):
                 return one
         return None
+
+    def is_over(self) -> bool:
+        """Whether all have to be looked at again: late, or as soon as those there were are gone."""
+        return time.monotonic() >= self._until or not (self._waiting or self._had_none)
 
 
 def _least_useful(candidates: Sequence[Connection], newest: Connection) -> _Replaceable:
