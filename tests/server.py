@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import random
 import re
 import signal
 import socket
 import ssl
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +23,8 @@ from tests.migrated import make_data_directory
 
 KEY = re.compile(r"pod_admin_\S+")
 START_SECONDS = 90
+FIRST_PORT = 10_000  # of those that servers of tests listen on
+FEWEST_PORTS = 2_000  # for one process of pytest
 # Over plain HTTP nothing is verified: loading certificates takes 30 ms, a context for TLS one.
 NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -114,8 +119,30 @@ def free_port() -> int:
 
 def free_ports(count: int) -> list[int]:
     """Different ports that nobody listens on: all are bound before the first is released."""
+    found: list[int] = []
     with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
+        while len(found) < count:
+            port = next(_own_ports)
+            probe = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):  # somebody listens there
+                probe.bind(("127.0.0.1", port))
+                found.append(port)
+    return found
+
+
+def own_ports() -> Iterator[int]:
+    """Ports for the servers of this process of pytest, again and again.
+
+    They are below those that the system gives to connections: one of those may be that of another
+    test's connection when a server that was killed is started again on it.
+    """
+    below = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    each = max(below - FIRST_PORT, processes * FEWEST_PORTS) // processes
+    ports = range(FIRST_PORT + number * each, FIRST_PORT + (number + 1) * each)
+    begin = random.SystemRandom().randrange(each)  # another run may go on beside this one
+    return itertools.islice(itertools.cycle(ports), begin, None)
+
+
+_own_ports = own_ports()
