@@ -14,6 +14,7 @@ from app.errors import BadRequest, NotFound
 
 MAX_BODY_BYTES = 32 * 1024
 MOST_FIELDS = 100
+MOST_OF_PAGE = 1000  # items of a list in one answer
 LONGEST_TEXT = 4000
 SUBMISSION_ID = re.compile(r"sub_[0-9a-f]{26}")
 LARGEST = 1 << 53  # whole numbers up to this are exact in every JSON reader
@@ -96,7 +97,7 @@ class Fields:
         return int(token), size
 
     def _size(self, usual: int) -> int:
-        return min(self.integer("pageSize") or usual, 1000)
+        return min(self.integer("pageSize") or usual, MOST_OF_PAGE)
 
 
 async def fields(request: Request) -> Fields:

@@ -18,14 +18,13 @@ from app.api.http.upload import bounded
 from app.errors import BadRequest
 from app.kaggle_api import competitions, files, leaderboard, submissions, uploads
 from app.kaggle_api.deps import State
-from app.kaggle_api.fields import MAX_BODY_BYTES, Fields
+from app.kaggle_api.fields import MAX_BODY_BYTES, MOST_OF_PAGE, Fields
 from app.kaggle_api.route import kaggle_router
 from app.services.auth import Caller, identify, require_no_harness
 
 router = kaggle_router()
 BASE = "/api/v1/competitions"
 KNEW_NO_PAGES = "Swagger-Codegen/"  # the name that kaggle 1.5 and 1.6 send
-MOST_FILES = "1000"
 # kaggle 1.7 writes the names in the query in lower case.
 NAMES = {
     name.lower(): name
@@ -95,7 +94,7 @@ def list_files(
     """The public files: a page of them, or for clients that know of no pages a list."""
     if not _knows_no_pages(request):
         return files.list_files(context, caller, fields)
-    most = _named([*_path(request), ("pageSize", MOST_FILES)])
+    most = _named([*_path(request), ("pageSize", str(MOST_OF_PAGE))])
     found: list[Any] = files.list_files(context, caller, most)["files"]
     return found
 

@@ -55,7 +55,7 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         except BaseException:
             end_restore(settings)
             raise
-        with _saying_what_to_do(settings):
+        with _naming_full_disk(settings):
             _store_files(settings, folder, manifest, progress)
         _remove_copies(settings)
         store_rows(settings, folder, manifest, progress)
@@ -66,7 +66,8 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
 
 
 @contextlib.contextmanager
-def _saying_what_to_do(settings: Settings) -> Iterator[None]:
+def _naming_full_disk(settings: Settings) -> Iterator[None]:
+    """Say which disk is full, and that nothing was restored: the store knows neither."""
     try:
         yield
     except (OSError, StorageFull) as error:
