@@ -31,8 +31,8 @@ PREFIXES = ("/api/v1", "/v1")  # for clients of localhost, and of api.kaggle.com
 READS_ERRORS_OF_200 = "kaggle-api/v1.7"
 # Who types Kaggle's commands sets variables, and no header.
 SET_KEY = (
-    "Set KAGGLE_KEY, or KAGGLE_API_TOKEN, to the key of a run of this Podium. Where `podium proxy` "
-    "sends the key, its key file has another one."
+    "Set KAGGLE_KEY, or KAGGLE_API_TOKEN, to the key of a run of this Podium. If `podium proxy` "
+    "sends the key, put that key into its key file."
 )
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
