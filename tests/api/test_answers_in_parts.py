@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.api.http.negotiation import answer_in_parts
+from app.api.http.next_page import SENT_AT_ONCE, json_in_parts
 from app.reports.document.page import ReportPage
 from app.reports.document.report import Report
 
@@ -53,3 +56,21 @@ def test_other_forms_have_the_rows() -> None:
 def test_an_item_that_is_not_as_declared_is_an_error_of_ours() -> None:
     with pytest.raises(ValidationError):
         answer_to("application/json", [{"seed": "x", "score": 0.5}])
+
+
+def test_short_parts_are_sent_together_and_long_ones_in_pieces() -> None:
+    long = bytes(range(256)) * (SENT_AT_ONCE // 100)
+    parts = [b"[", *[b"1,"] * SENT_AT_ONCE, memoryview(long), b"2", long[:-1], b"]"]
+
+    answer = json_in_parts(*parts)
+    assert isinstance(answer, StreamingResponse)
+    sent = asyncio.run(_all_of(answer))
+
+    assert b"".join(sent) == b"".join(parts)
+    assert answer.headers["content-length"] == str(sum(map(len, parts)))
+    assert max(map(len, sent)) <= SENT_AT_ONCE
+    assert len(sent) < 15  # 468 KB; the parts are 65,541
+
+
+async def _all_of(answer: StreamingResponse) -> list[bytes]:
+    return [bytes(piece) async for piece in answer.body_iterator]

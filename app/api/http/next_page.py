@@ -91,6 +91,13 @@ def json_in_parts(*parts: Part) -> Response:
 
 
 async def _pieces(parts: Iterable[Part]) -> AsyncIterator[bytes]:
+    """Short parts are sent together: each send takes time, however short it is."""
+    together = bytearray()
     for part in parts:
         for at in range(0, len(part), SENT_AT_ONCE):
-            yield bytes(part[at : at + SENT_AT_ONCE])
+            piece = part[at : at + SENT_AT_ONCE]
+            if len(together) + len(piece) > SENT_AT_ONCE:
+                yield bytes(together)
+                together.clear()
+            together += piece
+    yield bytes(together)
