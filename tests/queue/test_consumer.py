@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -13,9 +14,10 @@ from app.queue import consumer as consumers
 from app.queue import jobs, worker_jobs
 from app.queue.connector import PatientConnector
 from app.queue.consumer import Consumer, ConsumerConfig
+from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.database.errors import may_pass
-from tests.postgres import CLOSE_OTHERS
+from tests.postgres import CLOSE_OTHERS, Postgres
 
 pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
 REFUSE = """
@@ -90,11 +92,41 @@ def queue(database: Database, database_url: str) -> Iterator[Queue]:
     made.execute("DROP FUNCTION IF EXISTS refuse CASCADE")  # the database is used again
 
 
+def sql_ascii(postgres: Postgres, name: str) -> str:
+    """The URL of a new, migrated database with the encoding of a cluster without a locale."""
+    with psycopg.connect(postgres.url(name), autocommit=True) as connection:
+        options = "TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C' LOCALE_PROVIDER libc"
+        connection.execute(f"CREATE DATABASE {name}_ascii {options}")
+    url = postgres.url(f"{name}_ascii")
+    migrations.upgrade(url)
+    return url
+
+
 async def until(is_so: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
     while not is_so():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.02)
+
+
+@pytest.mark.usefixtures("database_kind")
+def test_jobs_are_read_from_a_database_without_an_encoding(
+    postgres: Postgres, empty_postgres: str
+) -> None:
+    """There psycopg gives texts as bytes unless a connection says which encoding it uses."""
+    database = Database(sql_ascii(postgres, empty_postgres))
+    try:
+        queue = Queue(database, postgres.url(f"{empty_postgres}_ascii"))
+
+        async def submit() -> None:
+            await asyncio.to_thread(queue.submit, "sub_1")
+            await until(lambda: queue.graded == ["sub_1"])
+
+        queue.run(submit)
+    finally:
+        database.close()
+        with psycopg.connect(postgres.url(empty_postgres), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {empty_postgres}_ascii WITH (FORCE)")
 
 
 def test_an_error_of_the_search_for_forgotten_submissions_ends_no_worker(queue: Queue) -> None:
