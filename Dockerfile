@@ -11,8 +11,10 @@ COPY pyproject.toml setup.py README.md LICENSE ./
 COPY app app
 COPY migrations migrations
 COPY competitions competitions
+# Compiled here, because the user podium may not write beside the code: each process would compile it again.
 RUN pip install --no-deps --no-build-isolation -e . \
-    && useradd --system --uid 7777 podium \
+    && python -m compileall -q app migrations \
+    && useradd --uid 7777 podium \
     && install -d -o podium /data
 
 USER 7777
