@@ -36,8 +36,9 @@ def head_of(run: Run, path: str, size: int, more: str = "") -> bytes:
 def spooled(server: PodiumServer) -> list[int]:
     """The sizes of the unfinished files of the server."""
     sizes = []
+    places = [server.data_dir / "blobs", server.data_dir / "tmp"]
     for file in psutil.Process(server.process.pid).open_files():
-        if "/blobs/" in file.path or "/tmp/" in file.path:
+        if any(Path(file.path).is_relative_to(place) for place in places):
             with contextlib.suppress(OSError):
                 sizes.append(Path(f"/proc/{server.process.pid}/fd/{file.fd}").stat().st_size)
     return sizes
