@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 
-from app.errors import Invalid, PodiumError, StorageFull, Unavailable
+from app.errors import BadSettings, Invalid, PodiumError, StorageFull, Unavailable
 from app.storage.database.errors import is_full, is_outage
 from app.system_limits import is_used_up
 
@@ -14,6 +14,8 @@ PATHS = frozenset({
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
     errno.EISDIR, errno.EEXIST,
 })  # fmt: skip
+
+NO_TEMPORARY = "No usable temporary directory"  # as `tempfile` says it
 
 
 def in_words(error: Exception) -> PodiumError | None:
@@ -33,6 +35,11 @@ def in_words(error: Exception) -> PodiumError | None:
             "The system gives this process no more memory, threads or open files: "
             f"{_reason(error) or 'out of memory'}. The command stopped before its end: raise the "
             "limit (`ulimit -a` lists the limits of a process), and run it again."
+        )
+    if isinstance(error, FileNotFoundError) and NO_TEMPORARY in str(error.strerror):
+        return BadSettings(
+            f"{error.strerror}. The command stopped before its end: set TMPDIR to a directory that "
+            "this user can write, and run it again."
         )
     if isinstance(error, OSError) and error.errno in PATHS and error.filename:
         return Invalid(

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -287,3 +288,24 @@ def test_a_limit_of_the_process_is_told(error: Exception) -> None:
     assert "no more memory, threads or open files: " in told.detail
     assert "ulimit -a" in told.detail
     assert in_words(RuntimeError("another")) is None
+
+
+def test_a_command_without_a_directory_for_temporary_files_names_the_variable(
+    tmp_path: Path,
+) -> None:
+    """As where the file system is read only: this process may write no byte to a file."""
+    folder = write_competition(tmp_path / "tiny")
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
+        "from app.cli import app; app()"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, "check", folder],
+        env=environment(tmp_path / "data"),
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "set TMPDIR to a directory that this user can write" in " ".join(done.stderr.split())

@@ -86,6 +86,15 @@ def test_a_self_test_that_is_killed_is_tried_again(killed: int):
     assert ("self-test: it ended without a result" in found["notes"]) is (killed == 3)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these walls")
+def test_the_walls_are_there_without_a_directory_for_temporary_files():
+    """As where the file system is read only: this process may write no byte to a file."""
+    found = confined(before="resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))")
+
+    assert not [note for note in found["notes"] if note.startswith("self-test")]
+    assert (found["files"], found["reading"], found["server"]) == (True, True, True)
+
+
 def test_a_process_with_two_threads_puts_up_no_walls():
     """Landlock would restrict one of them alone."""
     walls, go_on = JobWalls((), None), threading.Event()
