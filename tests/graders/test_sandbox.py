@@ -10,6 +10,7 @@ import threading
 
 import pytest
 
+from app.graders.walls import landlock
 from app.graders.walls.isolation import WALLS, Isolation
 from app.graders.walls.sandbox import JobWalls
 
@@ -153,6 +154,8 @@ def test_a_kernel_without_landlock_keeps_files_from_being_written_all_the_same(w
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_older_versions_of_landlock_hold_the_same_walls(version):
     """5.15 has version 1, 6.1 version 2, 6.2 version 3, 6.7 version 4, 6.10 version 5."""
+    if version > landlock.supported_version():
+        pytest.skip("the kernel of this machine is older")
     found = confined(before=f"landlock.supported_version = lambda: {version}")
     missing = [name for name in WALLS if not found[name] and name not in {"memory", "orphans"}]
     assert not missing, found["notes"]
