@@ -13,13 +13,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.errors import StoreAway
+from app.errors import StorageFull, StoreAway
+from app.storage.blobs.cached_files import delete, is_at, lock, new_partial, rename_new, size_of
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 PARTIAL = "making"
-BLOCK_BYTES = 512  # the unit of st_blocks
 FETCHED = "fetched files ('cache' in PODIUM_DATA_DIR)"
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
 
@@ -29,12 +29,13 @@ class FileCache:
 
     Several processes may share one root. A file with an open lease is never removed. So the cache
     may exceed its limit by the size of the files in use, and by 1/16 for each further process.
+    Where the disk is smaller than the limit, entries give way to what needs their room.
     """
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.root = root
         self.max_bytes = max_bytes
-        self._partial, self._alive = _new_partial(root / PARTIAL)
+        self._partial, self._alive = new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
         self._unmeasured = max_bytes  # bytes added since the sizes were measured
@@ -61,7 +62,7 @@ class FileCache:
                 first = turn.failure
                 raise StoreAway(first.detail, for_strangers=first.for_strangers)
             try:
-                return self._make(path, make)
+                return self._make_in_room(path, make)
             except StoreAway as failure:
                 turn.failure = failure
                 raise
@@ -70,9 +71,9 @@ class FileCache:
         """Move a file of this machine into the cache."""
         path = self.root / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        size = _size(file)
+        size = size_of(file)
         try:
-            _rename_new(file, path)
+            rename_new(file, path)
         except FileExistsError:
             file.unlink()
         else:
@@ -93,10 +94,10 @@ class FileCache:
             if leftover == self._partial:
                 continue
             with contextlib.suppress(OSError):
-                descriptor = _lock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                descriptor = lock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(leftover, ignore_errors=True)
                 os.close(descriptor)
-        self._evict()
+        self._evict_beyond_limit()
 
     def close(self) -> None:
         """Remove this process's unfinished files. The entries stay for the next process."""
@@ -108,27 +109,46 @@ class FileCache:
         """The disk space in use, in bytes."""
         return sum(size for _, _, size in self._entries())
 
-    def _make(self, path: Path, make: Callable[[Path], None]) -> Lease:
-        partial = self._partial / uuid.uuid4().hex
-        try:
-            with translate_disk_full(FETCHED), translate_store_away(FETCHED):
-                partial.parent.mkdir(parents=True, exist_ok=True)  # whoever cleans disks removed it
-                make(partial)
-                size = _size(partial)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # Lock it before others can see it, so that nobody removes it before its use.
-                descriptor = _lock(partial, fcntl.LOCK_SH)
-                try:
-                    _rename_new(partial, path)
-                except OSError as error:
-                    os.close(descriptor)
-                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+    def give_way(self, size: int) -> bool:
+        """Free `size` bytes of the disk, and half of those of the cache; whether any were freed.
+
+        None are if all entries together have fewer: without them there would be no room either.
+        """
+        total = self.bytes()
+        return 0 < size <= total and self._evict(min(total // 2, total - size))
+
+    def _make_in_room(self, path: Path, make: Callable[[Path], None]) -> Lease:
+        """Make an entry. Where the disk is full, the least recently used ones give way."""
+        while True:
+            partial = self._partial / uuid.uuid4().hex
+            try:
+                return self._make(path, make, partial)
+            except StorageFull:
+                made = size_of(partial) if partial.exists() else 1
+                with translate_disk_full(FETCHED), translate_store_away(FETCHED):
+                    delete(partial)
+                    if not self.give_way(made):
                         raise
-                    # Another process has made it meanwhile.
-                    found = self._open(path)
-                    return found or self._make(path, make)
-        finally:
-            _delete(partial)
+            finally:
+                delete(partial)
+
+    def _make(self, path: Path, make: Callable[[Path], None], partial: Path) -> Lease:
+        with translate_disk_full(FETCHED), translate_store_away(FETCHED):
+            partial.parent.mkdir(parents=True, exist_ok=True)  # whoever cleans disks removed it
+            make(partial)
+            size = size_of(partial)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Lock it before others can see it, so that nobody removes it before its use.
+            descriptor = lock(partial, fcntl.LOCK_SH)
+            try:
+                rename_new(partial, path)
+            except OSError as error:
+                os.close(descriptor)
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                # Another process has made it meanwhile.
+                delete(partial)
+                return self._open(path) or self._make(path, make, partial)
         lease = Lease(path, descriptor)  # which closes the descriptor, whatever fails now
         self._count(size)
         return lease
@@ -136,12 +156,12 @@ class FileCache:
     def _open(self, path: Path) -> Lease | None:
         while True:
             try:
-                descriptor = _lock(path, fcntl.LOCK_SH)
+                descriptor = lock(path, fcntl.LOCK_SH)
             except FileNotFoundError:
                 return None
             lease = Lease(path, descriptor)
             with contextlib.suppress(FileNotFoundError):
-                if _is_at(descriptor, path):
+                if is_at(descriptor, path):
                     with contextlib.suppress(OSError):  # a disk that is read-only can be read
                         os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
                     return lease
@@ -154,17 +174,24 @@ class FileCache:
             if is_due:
                 self._unmeasured = 0
         if is_due:
-            self._evict()
+            self._evict_beyond_limit()
 
-    def _evict(self) -> None:
+    def _evict_beyond_limit(self) -> None:
         """Remove the least recently used entries until 1/16 of the limit is free."""
+        self._evict(self.max_bytes - self.max_bytes // SLACK_FRACTION)
+
+    def _evict(self, left: int) -> bool:
+        """Remove the least recently used until so many bytes are left; whether any was removed."""
         found = sorted(self._entries())
         total = sum(size for _, _, size in found)
+        any_removed = False
         for _, path, size in found:
-            if total <= self.max_bytes - self.max_bytes // SLACK_FRACTION:
-                return
+            if total <= left:
+                break
             if self._remove(path):
+                any_removed = True
                 total -= size
+        return any_removed
 
     def _entries(self) -> Iterator[tuple[int, Path, int]]:
         # Not by one pattern: below PARTIAL directories vanish while it is matched.
@@ -172,78 +199,22 @@ class FileCache:
             if kind.name != PARTIAL:
                 for path in kind.glob("*/*"):
                     with contextlib.suppress(FileNotFoundError):
-                        yield path.stat().st_atime_ns, path, _size(path)
+                        yield path.stat().st_atime_ns, path, size_of(path)
 
     def _remove(self, path: Path) -> bool:
         try:
-            descriptor = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, FileNotFoundError):
             return False
         removed = self._partial / uuid.uuid4().hex
         try:
             # Another process may have replaced the entry before it was locked here.
-            if not _is_at(descriptor, path):
+            if not is_at(descriptor, path):
                 return False
             path.rename(removed)
         except FileNotFoundError:
             return False
         finally:
             os.close(descriptor)
-        _delete(removed)
+        delete(removed)
         return True
-
-
-def _new_partial(root: Path) -> tuple[Path, int]:
-    """A new directory, and the descriptor that has its lock until this process ends."""
-    while True:
-        directory = root / uuid.uuid4().hex
-        directory.mkdir(parents=True)
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = _lock(directory, fcntl.LOCK_SH)
-            if directory.exists():
-                return directory, descriptor
-            os.close(descriptor)  # another process swept it before it was locked
-
-
-def _lock(path: Path, mode: int) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, mode)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    now, there = path.stat(), os.fstat(descriptor)
-    return (now.st_dev, now.st_ino) == (there.st_dev, there.st_ino)
-
-
-def _rename_new(new: Path, path: Path) -> None:
-    """Move a new file or directory to its path. Never replace an entry that others may use.
-
-    Raises:
-        OSError: EEXIST or ENOTEMPTY if there is an entry at the path.
-    """
-    if new.is_dir():
-        new.rename(path)
-    else:
-        path.hardlink_to(new)
-        new.unlink()
-
-
-def _size(path: Path) -> int:
-    """The disk space of a file or directory in bytes. Hard links to other files count as 0."""
-    found = path.stat()
-    if not path.is_dir():
-        return found.st_blocks * BLOCK_BYTES if found.st_nlink == 1 else 0
-    return found.st_blocks * BLOCK_BYTES + sum(_size(below) for below in path.iterdir())
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(OSError):  # missing, or its disk fails: `sweep` removes it
-            path.unlink()

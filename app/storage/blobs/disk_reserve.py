@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +16,14 @@ WHAT_TO_DO = "Nothing was stored. The operator of this Podium has to free space.
 
 @dataclass(frozen=True, slots=True)
 class DiskReserve:
-    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`."""
+    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`.
+
+    Where it is not free, `make_room` is asked once for the bytes that are missing.
+    """
 
     directory: Path
     percent: float = 0.0
+    make_room: Callable[[int], object] | None = None
 
     def require(self, size: int = 0) -> None:
         """Check that the reserve is free after `size` more bytes are stored.
@@ -29,14 +34,10 @@ class DiskReserve:
         """
         if not self.percent:
             return
-        try:
-            disk = os.statvfs(self.directory)
-        except OSError as error:
-            raise StoreAway(
-                f"The directory of submitted files cannot be read: {error.strerror}."
-            ) from error
-        kept = min(disk.f_blocks * disk.f_frsize * self.percent / 100, MOST_BYTES)
-        free = disk.f_bavail * disk.f_frsize
+        free, kept = self._free_and_kept()
+        if free - size < kept and self.make_room is not None:
+            self.make_room(int(kept + size - free) + 1)
+            free, kept = self._free_and_kept()
         if free - size < kept:
             raise DiskReserved(
                 f"The disk of {self.directory} has {free / GIGABYTE:.2f} GB left, of which "
@@ -45,3 +46,14 @@ class DiskReserve:
                 for_strangers="The disk for submitted files is nearly full, and the rest is kept "
                 f"for the database. {WHAT_TO_DO}",
             )
+
+    def _free_and_kept(self) -> tuple[int, float]:
+        """The bytes that are free, and those of them that are kept."""
+        try:
+            disk = os.statvfs(self.directory)
+        except OSError as error:
+            raise StoreAway(
+                f"The directory of submitted files cannot be read: {error.strerror}."
+            ) from error
+        kept = min(disk.f_blocks * disk.f_frsize * self.percent / 100, MOST_BYTES)
+        return disk.f_bavail * disk.f_frsize, kept

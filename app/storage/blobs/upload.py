@@ -38,10 +38,15 @@ Keep = Callable[[Path, int, Blob], bool]
 class Spool:
     """A directory of unfinished uploads. Several processes may share it."""
 
-    def __init__(self, directory: Path, reserve_percent: float = 0.0) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        reserve_percent: float = 0.0,
+        make_room: Callable[[int], object] | None = None,
+    ) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
-        self.reserve = DiskReserve(directory, reserve_percent)
+        self.reserve = DiskReserve(directory, reserve_percent, make_room)
 
     def new_upload(self, keep: Keep) -> Upload:
         """Begin an upload. `keep(path, descriptor, blob)` stores the complete file.
