@@ -14,7 +14,7 @@ from app.services.experiments import experiments
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import check_reason
 from app.services.runtime.context import Context
-from app.services.runtime.pages import one_more, page_of
+from app.services.runtime.pages import cursor_number, one_more, page_of
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.amendments import AmendmentRecord
@@ -141,10 +141,7 @@ def history(
         Invalid: the cursor is not of this list.
     """
     experiments.find(context, name)
-    if after is not None and not (after.isdecimal() and len(after) < 19):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    number = cursor_number(after) or 0
     with context.database.read() as session:
-        found = amendments.of_experiment(
-            session, name, after=int(after or 0), limit=one_more(limit)
-        )
+        found = amendments.of_experiment(session, name, after=number, limit=one_more(limit))
     return page_of(found, limit, lambda one: str(one.id))

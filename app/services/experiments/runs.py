@@ -12,6 +12,7 @@ from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
 from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.services.runtime.run_limits import existing_run, refuse_closed, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
@@ -65,7 +66,7 @@ def page(
             after=after,
             limit=limit + 1,
         )
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return page_of(found, limit, lambda one: one.id)
 
 
 def start(context: Context, caller: Caller, run_id: str) -> RunRecord:
