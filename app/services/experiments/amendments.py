@@ -45,9 +45,7 @@ def amend(
 
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)  # of two amendments at once, the second changes what the first left
-        known = stored_experiments.get(session, name)
-        if known is None:
-            raise NotFound(f"There is no experiment {name!r}.")
+        known = experiments.existing(session, name)
         new = dict(changes)
         if "resources" in new:
             new["resources"] = {**(known.resources or {}), **new["resources"]}
@@ -96,8 +94,7 @@ def withdraw_imports(
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)
         stored_experiments.lock(session, name)  # what is imported meanwhile is not removed
-        if stored_experiments.get(session, name) is None:
-            raise NotFound(f"There is no experiment {name!r}.")
+        experiments.existing(session, name)
         withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)
         if not withdrawn:
             raise NotFound(f"The experiment {name!r} has no such imported result.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy.orm import Session
+
 from app.domain.states import SubmissionState
 from app.errors import NotFound
 from app.services.runtime.context import Context
@@ -47,10 +49,20 @@ def find(context: Context, regrade_id: str) -> ShownRegrade:
         NotFound: it does not exist.
     """
     with context.database.read() as session:
-        found = regrades.get(session, regrade_id)
+        found = existing(session, regrade_id)
+    return _shown(context, [found])[0]
+
+
+def existing(session: Session, regrade_id: str, *, locks: bool = False) -> RegradeRecord:
+    """A regrade by its id, in a transaction that may lock it.
+
+    Raises:
+        NotFound: it does not exist.
+    """
+    found = regrades.get(session, regrade_id, locks=locks)
     if found is None:
         raise NotFound(f"There is no regrade {regrade_id!r}.")
-    return _shown(context, [found])[0]
+    return found
 
 
 def page(
