@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
+from app.domain import states
 from app.domain.states import SubmissionState
 from app.errors import PodiumError
 from app.logs import log_outage
@@ -29,7 +30,6 @@ from app.storage.queries import submission_counts
 
 log = logging.getLogger("podium.storage")
 BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # sizes in bytes between the queues, ascending
-OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 
 def measure(context: Context) -> None:
@@ -56,7 +56,7 @@ def measure(context: Context) -> None:
     else:
         DATABASE_UP.set(1)
         CONSUMERS.set(alive)
-        for state in OPEN_STATES:
+        for state in states.OPEN:
             for bucket, size in enumerate(QUEUES):
                 OPEN.labels(state.value, size).set(counts.get((state, bucket), 0))
         QUEUED.set(sum(n for (state, _), n in counts.items() if state is SubmissionState.QUEUED))
