@@ -7,12 +7,9 @@ an error says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-import errno
 import re
 from typing import Any, ClassVar
 
-# What the system answers where a disk, a quota or the limit of a file's size leaves no room.
-DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 MOST_PROBLEMS = 100  # told of one competition, which may have half a million
 
 
@@ -108,10 +105,6 @@ class CannotStart(Conflict):
 
 class NoResults(Conflict):
     """There are no results yet."""
-
-
-class NotGraded(Conflict):
-    """The submission has no score, so there is no noise of it."""
 
 
 class SchemaTooNew(Conflict):
@@ -247,13 +240,6 @@ class BadCompetition(Invalid):
         if len(problems) > MOST_PROBLEMS:
             text += f"; and {len(problems) - MOST_PROBLEMS:,} more mistakes"
         super().__init__(text, problems=self.problems, **extensions)
-
-
-class BadReport(Invalid):
-    """The file is not a grading report of MLE-bench.
-
-    Carries the `place` of the first mistake and the `reason`.
-    """
 
 
 class MetricFault(PodiumError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull, Unavailable
+from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable
 from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
@@ -37,6 +37,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
 
 PARALLEL_COPIES = 8  # files copied at the same time
@@ -101,7 +102,7 @@ def _saying_what_to_do(folder: Path) -> Iterator[None]:
             "it. Remove the folder, and back up again once that is over."
         ) from error
     except (OSError, StorageFull) as error:
-        if isinstance(error, OSError) and error.errno not in DISK_FULL:
+        if isinstance(error, OSError) and not is_disk_full(error):
             raise
         raise StorageFull(
             f"The disk of {folder} is full: the backup there is incomplete, and `podium restore` "

@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.errors import DISK_FULL, StorageFull, StoreAway
+from app.errors import StorageFull, StoreAway
 from app.storage.blobs.disk_reserve import DiskReserve
+from app.system_limits import is_disk_full
 
 CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
 # The directory was removed or unmounted, or its disk fails.
@@ -172,7 +173,7 @@ def translate_disk_full(files: str = SUBMITTED) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if not is_disk_full(error):
             raise
         raise StorageFull(f"The disk for {files} is full; nothing was stored.") from error
 
