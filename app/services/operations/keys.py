@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, Role
 from app.errors import Invalid, NotFound
-from app.services.auth import new_key
 from app.services.experiments import experiments
+from app.services.new_keys import new_key
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.services.runtime.pages import one_more, page_of
