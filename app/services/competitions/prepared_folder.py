@@ -37,7 +37,7 @@ from app.preparation.shared_bytes import share
 from app.regular_file import file_digest
 from app.services.competitions.check_competition import inspect
 from app.services.competitions.run_prepare import PREPARE
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 
 PARTIAL, OLD = ".partial", ".old"
 FOLDER = "prepared"  # of the data directory

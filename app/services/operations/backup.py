@@ -31,12 +31,12 @@ from app.services.operations.backup_format import (
 from app.services.runtime.blob_store import open_store
 from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
-from app.storage.blobs.sync import sync_directory
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.sync_directory import sync_directory
 from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
 

@@ -22,7 +22,7 @@ from typing import BinaryIO
 from app.errors import StoreAway
 from app.regular_file import open_regular
 from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 from app.system_limits import is_used_up
 from app.thread_pool import map_concurrently
 
