@@ -57,8 +57,7 @@ def check_folders(names: list[str], *, as_json: bool) -> None:
         for one in found:
             _print_result(one, in_full=bool(names))
         for problem in suites:
-            parts = (problem["file"], problem["key"], problem["message"])
-            err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
+            _print_problem(problem)
         _print_walls(isolation)
     wrong = sum(bool(one.problems) for one in found) + bool(suites)
     if wrong:
@@ -87,10 +86,14 @@ def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
         if in_full and one.understood is not None:
             _print_understood(one.understood)
     for problem in one.problems:
-        parts = (one.slug, problem["file"], problem["key"], problem["message"])
-        err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
+        _print_problem(problem, one.slug)
     for finding in one.lint:
         err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
+
+
+def _print_problem(problem: dict[str, str], slug: str = "") -> None:
+    parts = (slug, problem["file"], problem["key"], problem["message"])
+    err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
 
 
 def _counted(count: int, noun: str) -> str:
