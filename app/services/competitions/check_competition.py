@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.domain.competition import TOML
+from app.domain.competition import METRIC_FILE, TOML
 from app.domain.form import USAGE_COLUMN
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
@@ -17,7 +17,6 @@ from app.errors import BadCompetition, GradingFault, NotFound
 from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
-from app.grading.custom_metric import METRIC_FILE
 from app.grading.reading.records import records
 from app.importers.folder import ONE_DISK, Staged, stage_folder
 from app.metrics import problems as metric_problems
