@@ -8,10 +8,9 @@ from dataclasses import asdict
 from app.domain.wording import counted, first_few
 from app.reports.document.footnotes import footnotes, marked, marked_mean, marks_of, shared_notes
 from app.reports.document.page import Marked, ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import QUESTIONS, interval_cell, interval_cells, p_cell
-from app.reports.medal_rates import ends
 from app.services.results.choice.public_choice import PublicChoice
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.chosen_by_public import ChosenAtK

@@ -8,10 +8,9 @@ from typing import Any
 from app.domain.wording import counted
 from app.reports.document.footnotes import footnotes, marks_of
 from app.reports.document.page import Marked, ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import QUESTIONS, interval_cells
-from app.reports.medal_rates import ends
 from app.services.results.choice.selection import ChoiceCosts
 from app.statistics.selection import Difference, Share
 

@@ -8,10 +8,9 @@ from app.domain.result_choices import Padding
 from app.domain.wording import counted
 from app.reports.document.footnotes import footnotes, marked, marks_of
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import QUESTIONS, interval_cells
-from app.reports.medal_rates import ends
 from app.services.results.sensitivity import Sensitivity, SensitivityChoice
 
 WORDS = {
