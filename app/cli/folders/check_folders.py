@@ -12,7 +12,7 @@ from app.domain.states import CompetitionStatus
 from app.graders.walls.isolation import WALLS, Isolation
 from app.read_settings import read_settings
 from app.services.competitions import check_competition
-from app.services.competitions.folders import competition_folder
+from app.services.competitions.folders import competition_folder, folders_in
 from app.services.grading.grade_folder import local_graders
 
 NO_ANSWERS = "needs data: it has no answers yet, so no run can be made"
@@ -27,7 +27,7 @@ def check_folders(names: list[str], *, as_json: bool) -> None:
     settings = read_settings()
     root = settings.competitions_dir
     folders = [competition_folder(root, name) for name in names]
-    folders = folders or check_competition.folders_in(root, [])
+    folders = folders or folders_in(root, [])
     graders = local_graders(settings)
     try:
         graders.warm_up()
