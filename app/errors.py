@@ -134,24 +134,6 @@ class AttemptsMissing(Conflict):
     """
 
 
-class LeaderboardsMissing(Conflict):
-    """Some competitions have no human leaderboard, so nobody can win a medal there.
-
-    Carries `no_leaderboard`: a list of slugs.
-    """
-
-
-class BaselinesMissing(Conflict):
-    """Some runs are at competitions without a known baseline, so their success is unknown.
-
-    Carries `missing_baseline`: a list of `{competition, runs}`.
-    """
-
-
-class IdempotencyMismatch(Conflict):
-    """This Idempotency-Key was used before with other bytes."""
-
-
 class TooLarge(PodiumError):
     """The body is larger than this service accepts."""
 
