@@ -28,7 +28,7 @@ from app.services.operations.backup_format import (
     blob_file,
     table_file,
 )
-from app.services.runtime.blob_store import open_store
+from app.services.runtime.blob_store import store_and_database
 from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
@@ -78,17 +78,11 @@ def back_up(
     if file is not None and not file.is_file():
         raise NotFound(f"There is no Podium to back up: no database at {file}.")
     _create_folder(folder)
-    blobs, cache = open_store(settings)
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
-    database = Database(settings.database_url, limits=limits)
-    try:
-        with _saying_what_to_do(folder):
-            manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
-            _copy_files(blobs, folder, manifest, progress)
-            _finish(folder, manifest)
-    finally:
-        database.close()
-        cache.close()
+    with store_and_database(settings, limits) as (blobs, database), _saying_what_to_do(folder):
+        manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
+        _copy_files(blobs, folder, manifest, progress)
+        _finish(folder, manifest)
     return manifest
 
 
