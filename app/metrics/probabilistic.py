@@ -9,10 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import BoolArray, FloatArray, mean_over_columns
+from app.metrics.arrays import EPSILON, BoolArray, FloatArray, mean_over_columns
 from app.metrics.registry import metric
 
-EPSILON = float(np.finfo(np.float64).eps)
 # How far the sum of a row may be from 1 before the row is divided by it: float32 and six decimals
 # are within it, as in MLE-bench, and a file gains no more than this by a sum above 1.
 SUM_ROUNDING = 1e-5

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.metrics.arrays import LARGEST, FloatArray
+from app.metrics.arrays import EPSILON, LARGEST, FloatArray
 from app.metrics.directions import angles_between
-from app.metrics.probabilistic import EPSILON, as_classes, is_one, probability_of_truth
+from app.metrics.probabilistic import as_classes, is_one, probability_of_truth
 from app.metrics.regression import difference_of, shares_of_answer, shares_of_size
 from app.resampling.plan import Plan, mean_plan, share, sums_plan
 
