@@ -204,9 +204,5 @@ def _shared() -> list[Any]:
     return [select(column).scalar_subquery() for column in columns]
 
 
-def _one(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return case((condition, 1), else_=0)
-
-
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.sum(_one(condition))
+    return func.sum(case((condition, 1), else_=0))
