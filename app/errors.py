@@ -7,12 +7,9 @@ an error says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-import errno
 import re
 from typing import Any, ClassVar
 
-# What the system answers where a disk, a quota or the limit of a file's size leaves no room.
-DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 MOST_PROBLEMS = 100  # told of one competition, which may have half a million
 
 
@@ -110,10 +107,6 @@ class NoResults(Conflict):
     """There are no results yet."""
 
 
-class NotGraded(Conflict):
-    """The submission has no score, so there is no noise of it."""
-
-
 class SchemaTooNew(Conflict):
     """The database was migrated by a newer Podium than this one."""
 
@@ -139,24 +132,6 @@ class AttemptsMissing(Conflict):
 
     Carries `missing`: a list of `{competition, seed}`.
     """
-
-
-class LeaderboardsMissing(Conflict):
-    """Some competitions have no human leaderboard, so nobody can win a medal there.
-
-    Carries `no_leaderboard`: a list of slugs.
-    """
-
-
-class BaselinesMissing(Conflict):
-    """Some runs are at competitions without a known baseline, so their success is unknown.
-
-    Carries `missing_baseline`: a list of `{competition, runs}`.
-    """
-
-
-class IdempotencyMismatch(Conflict):
-    """This Idempotency-Key was used before with other bytes."""
 
 
 class TooLarge(PodiumError):
@@ -247,13 +222,6 @@ class BadCompetition(Invalid):
         if len(problems) > MOST_PROBLEMS:
             text += f"; and {len(problems) - MOST_PROBLEMS:,} more mistakes"
         super().__init__(text, problems=self.problems, **extensions)
-
-
-class BadReport(Invalid):
-    """The file is not a grading report of MLE-bench.
-
-    Carries the `place` of the first mistake and the `reason`.
-    """
 
 
 class MetricFault(PodiumError):

@@ -11,8 +11,8 @@ from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.bundled import bundled
+from app.units import MEGABYTE
 
-MEGABYTE = 1024 * 1024
 SHORTEST_METRICS_KEY = 16
 
 

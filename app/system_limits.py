@@ -1,4 +1,4 @@
-"""Errors by which the system says that a process may have no more of something."""
+"""Errors by which the system says that there is no more of something: memory, files, a disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 
 # Limits of a process, a container or the machine; EAGAIN is fork(2) at a limit of processes.
 USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # a disk, a quota, a file's limit
 NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"  # dlopen(3), of too little memory
 
 
@@ -21,3 +22,12 @@ def is_used_up(error: BaseException) -> bool:
         return NO_ROOM_FOR_LIBRARY in str(error)
     # Python has no type of its own for the second.
     return isinstance(error, MemoryError) or str(error) == "can't start new thread"
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether a disk, a quota or the limit of a file's size leaves no room.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "No space left")), is_disk_full(OSError(errno.EIO, ""))
+    (True, False)
+    """
+    return isinstance(error, OSError) and error.errno in DISK_FULL

@@ -28,7 +28,7 @@ import httpx
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from app.grading.check import SAMPLE_FILE
+from app.domain.competition import SAMPLE_FILE
 from benchmarks.families import FAMILIES
 from benchmarks.families.declared import declared
 from benchmarks.families.family import Family

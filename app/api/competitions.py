@@ -26,6 +26,7 @@ from app.api.dependencies import (
 )
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.next_page import json_in_parts, page_of_json
+from app.api.http.openapi import form_with_file
 from app.api.http.problems import responses
 from app.api.http.upload import receive_file_part
 from app.api.schemas.competitions import (
@@ -53,20 +54,7 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     **responses(400, 401, 403, 404, 409, 416, 422),
 }
 Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
-ARCHIVE_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["archive"],
-                    "properties": {"archive": {"type": "string", "format": "binary"}},
-                }
-            }
-        },
-    }
-}
+ARCHIVE_BODY = {"requestBody": {"required": True, "content": form_with_file("archive")}}
 
 
 @router.get("", response_model=Page[CompetitionOut], responses=responses(401, 403, 404, 422))

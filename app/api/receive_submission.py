@@ -13,6 +13,7 @@ from fastapi import Request
 
 from app.api.dependencies import sent_key
 from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot, upload_slot
+from app.api.http.openapi import form_with_file
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import body_in_memory, memory_body, received_upload
@@ -34,16 +35,7 @@ CSV_BODY: dict[str, Any] = {
         "description": "A CSV file; `Content-Encoding: gzip` or `zstd` allowed.",
         "content": {
             "text/csv": {"schema": {"type": "string", "format": "binary"}},
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "message": {"type": "string", "description": "a note to store"},
-                    },
-                }
-            },
+            **form_with_file("file", message={"type": "string", "description": "a note to store"}),
         },
     }
 }

@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from app.cli.archive import add_archive_commands
-from app.cli.context import podium
+from app.cli.context import current_entry, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson
 from app.cli.output import out, print_json
 from app.cli.tables import print_table
 from app.domain.states import ArchivalKind
-from app.errors import NotFound
-
-if TYPE_CHECKING:
-    from app.services.runtime.catalogue import CatalogueEntry
-    from app.services.runtime.context import Context
 
 app = typer.Typer(
     cls=Group, help="List, show and archive imported competitions.", no_args_is_help=True
@@ -66,7 +61,7 @@ def list_competitions(
 def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one competition: its declaration, its files, its human leaderboard."""
     with podium() as context:
-        entry = _entry(context, slug)
+        entry = current_entry(context, slug)
         files = list(context.catalogue.public_files.of(entry.version.id))
     version, board = entry.version, entry.leaderboard
     document = {
@@ -93,7 +88,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
 def lint(slug: Slug, as_json: AsJson = False) -> None:
     """Show the lint of a competition's human leaderboard."""
     with podium() as context:
-        entry = _entry(context, slug)
+        entry = current_entry(context, slug)
     if as_json:
         print_json(entry.version.lint)
         return
@@ -101,12 +96,3 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
         out.print(f"{finding['severity']}: {finding['code']}: {finding['message']}", markup=False)
     if not entry.version.lint:
         out.print("the lint found nothing in this leaderboard")
-
-
-def _entry(context: Context, slug: str) -> CatalogueEntry:
-    from app.services.competitions import queries
-
-    entry = queries.current(context, slug)
-    if entry is None:
-        raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
-    return entry

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from app.errors import NotFound
 
 if TYPE_CHECKING:
+    from app.services.runtime.catalogue import CatalogueEntry
     from app.services.runtime.context import Context
     from app.settings import Settings
 
@@ -87,3 +88,17 @@ def require_podium(settings: Settings) -> None:
             "`podium serve` and `podium import` make a new one."
             + (ONLY_HERE if os.environ.get("PODIUM_URL") else "")
         )
+
+
+def current_entry(context: Context, slug: str) -> CatalogueEntry:
+    """The current version of a competition.
+
+    Raises:
+        NotFound: it is not imported.
+    """
+    from app.services.competitions import queries
+
+    entry = queries.current(context, slug)
+    if entry is None:
+        raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
+    return entry

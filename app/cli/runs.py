@@ -15,7 +15,7 @@ from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_new_key, print_note, told_at_the_end
-from app.cli.remote import Document, path_to, remote
+from app.cli.remote import Document, Remote, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, Failure, RunState
@@ -146,19 +146,25 @@ def close(
     with told_at_the_end(closed, tell):
         if there := remote(url, key):
             with there:
-                there.get(path_to("experiments", experiment))  # else a name with a typo has no runs
-                query = {"experiment": experiment, "state": "open", "archived": True}
-                for one in list(there.items("/v1/runs", **query)):
-                    body: Document = {"state": "closed"}
-                    if failure is not None and not one["submissions"]:
-                        body["failure"] = failure.value
-                    there.patch(f"/v1/runs/{one['id']}", body)
-                    closed.append(one["id"])
+                for run in _closed_elsewhere(there, experiment, failure):
+                    closed.append(run)  # noqa: PERF402 (after an error it has what came before)
         else:
             from app.services.experiments import runs
 
             with podium() as context:
                 closed += runs.close_all(context, experiment, failure)
+
+
+def _closed_elsewhere(there: Remote, experiment: str, failure: Failure | None) -> Iterator[str]:
+    """Close the runs one by one, as their ids are asked for."""
+    there.get(path_to("experiments", experiment))  # else a name with a typo has no runs
+    query = {"experiment": experiment, "state": "open", "archived": True}
+    for one in list(there.items("/v1/runs", **query)):
+        body: Document = {"state": "closed"}
+        if failure is not None and not one["submissions"]:
+            body["failure"] = failure.value
+        there.patch(f"/v1/runs/{one['id']}", body)
+        yield one["id"]
 
 
 @app.command("new-key")

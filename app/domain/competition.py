@@ -27,7 +27,7 @@ from app.domain.toml_errors import toml_message
 from app.errors import MOST_PROBLEMS, BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
-TOML = "competition.toml"
+TOML, METRIC_FILE, SAMPLE_FILE = "competition.toml", "metric.py", "public/sample_submission.csv"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
 MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand

@@ -27,7 +27,7 @@ class SubmissionState(StrEnum):
 
 
 SETTLED = frozenset({SubmissionState.GRADED, SubmissionState.REJECTED, SubmissionState.FAILED})
-OPEN = frozenset({SubmissionState.QUEUED, SubmissionState.GRADING})
+OPEN = (SubmissionState.QUEUED, SubmissionState.GRADING)
 # The states that use up a quota: graded, or possibly graded later.
 COUNTED = frozenset({SubmissionState.QUEUED, SubmissionState.GRADING, SubmissionState.GRADED})
 

@@ -14,6 +14,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
+from app.domain.competition import METRIC_FILE
 from app.domain.verdict import Verdict
 from app.errors import GradingFault, Unavailable
 from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
@@ -28,7 +29,6 @@ from app.graders.process import Job, Role
 from app.graders.template import GraderTemplate
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
-from app.grading.custom_metric import METRIC_FILE
 from app.resampling.uncertainty import Uncertainty
 
 # A process for competitions with a metric.py ends after this time without a job.

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.domain.competition import SAMPLE_FILE
 from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection, Violation, ViolationCode
 from app.errors import BadCompetition
@@ -31,8 +32,6 @@ from app.grading.reading.utf8 import decode_text
 from app.grading.reading.violations import FoundViolations
 from app.grading.schema import Schema
 from app.metrics.arrays import BoolArray
-
-SAMPLE_FILE = "public/sample_submission.csv"
 
 # A file's bytes, or a function that reads them again, so that they need not stay in memory.
 CheckedSource = Callable[[], bytes]

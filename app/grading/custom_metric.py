@@ -11,9 +11,9 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
+from app.domain.competition import METRIC_FILE
 from app.errors import BadCompetition
 
-METRIC_FILE = "metric.py"
 LONGEST_TEXT = 200
 _shows_texts = False
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.domain.competition import TOML, Competition, parse_competition
+from app.domain.competition import METRIC_FILE, SAMPLE_FILE, TOML, Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.lint import LintFinding
 from app.domain.read_leaderboard import FILE as LEADERBOARD
@@ -28,8 +28,6 @@ from app.importers.tree import (
 
 MAX_FILES, ONE_DISK = 10_000_000, 1 << 42  # of an admin's own data, only the disk is the limit
 DESCRIPTION = "description.md"
-METRIC = "metric.py"
-SAMPLE = "public/sample_submission.csv"
 # Files for people, and the record of how files were made: they change no grade.
 NOT_HASHED = frozenset({"README.md", "prepare.py", "provenance.json", "manifest.json"})
 
@@ -107,7 +105,7 @@ def stage_for_grading(source: Path, staging: Path) -> tuple[Competition, Competi
     entries = [
         entry
         for entry in list_files(source, max_files=MAX_FILES)
-        if not entry.path.startswith("public/") or entry.staged == SAMPLE
+        if not entry.path.startswith("public/") or entry.staged == SAMPLE_FILE
     ]
     staged = _stage(source.name, entries, staging, ONE_DISK, None)
     return staged.competition, staged.status
@@ -159,7 +157,7 @@ def _stage(
     _check_texts(competition)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)
-    _text(staging, copies, METRIC)
+    _text(staging, copies, METRIC_FILE)
     leaderboard, findings = checked_leaderboard(competition, _text(staging, copies, LEADERBOARD))
     for entry in (e for e in entries if e.path not in TOP_FILES):
         copy(entry, max_bytes)
@@ -198,9 +196,9 @@ def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
         return _status_of_measured(paths)
     answers = f"private/{competition.answers.file}"
     if answers in paths:
-        if SAMPLE not in paths:
+        if SAMPLE_FILE not in paths:
             message = f"is missing, though {answers} is there: it has the ids of a submission"
-            raise BadCompetition([problem(SAMPLE, "", message)])
+            raise BadCompetition([problem(SAMPLE_FILE, "", message)])
         return CompetitionStatus.READY
     others = sorted(path for path in paths if path.startswith(f"{FOLDERS[1]}/"))
     if others:
@@ -214,7 +212,7 @@ def _status_of_measured(paths: set[str]) -> CompetitionStatus:
     problems = [
         problem(path, "", "has no use here: the metric is measured, and nothing is submitted")
         for path in sorted(paths)
-        if path in (METRIC, SAMPLE, LEADERBOARD) or path.startswith(f"{FOLDERS[1]}/")
+        if path in (METRIC_FILE, SAMPLE_FILE, LEADERBOARD) or path.startswith(f"{FOLDERS[1]}/")
     ]
     if problems:
         raise BadCompetition(problems)

@@ -15,7 +15,7 @@ from typing import Any
 from app.domain.competition import SLUG
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal
-from app.errors import BadReport
+from app.errors import Invalid
 from app.importers.json_text import parse_json, quoted, storable, told
 
 # Each may have seven differences, which together take fifty times its bytes.
@@ -40,6 +40,13 @@ TOTALS: Mapping[str, Callable[[ReportEntry], bool]] = {
     "total_bronze_medals": lambda one: one.medal is Medal.BRONZE,
     "total_above_median": lambda one: one.above_median,
 }
+
+
+class BadReport(Invalid):
+    """The file is not a grading report of MLE-bench.
+
+    Carries the `place` of the first mistake and the `reason`.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from app.importers import natural_questions
 from app.importers.checksums import parse_checksums
 from app.importers.json_text import quoted
 from app.importers.leaderboard import checked_leaderboard
-from app.importers.names import problem
+from app.importers.names import GIT_LFS, problem
 from app.preparation.raw_names import names_below
 from app.preparation.shared_bytes import share
 
@@ -35,7 +35,6 @@ DESCRIPTION, SAMPLE = "description.md", "sample_submission.csv"
 _SAMPLE_NAME = re.compile(r"(kaggle_)?sample_?submission(_null)?\.csv|randompredictions\.csv", re.I)
 DOJO_PREPARED, DOJO_BOARD = "data", "info/private_leaderboard.csv"
 DOJO_ANSWERS = "test_answer.csv"  # of every competition of MLE-Dojo
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 _STATED = ("teams", "gold", "silver", "bronze", "median", "decimals")
 _LINES = re.compile(rf"^(?:{'|'.join(_STATED)}) = .*\n", re.M)
@@ -137,7 +136,7 @@ def answers_of(competition: Competition, prepared: Path) -> bytes:
 def _not_a_pointer(file: Path) -> Path:
     """Return the file; raise BadCompetition if it is only a Git-LFS pointer."""
     with file.open("rb") as stream:
-        if stream.read(len(_LFS_POINTER)) == _LFS_POINTER:
+        if stream.read(len(GIT_LFS)) == GIT_LFS:
             message = "this is a Git-LFS pointer, not the file: run `git lfs pull` in the checkout"
             raise BadCompetition([problem(file.name, "", message)])
     return file

@@ -16,9 +16,9 @@ from typing import IO
 from app.errors import BadCompetition
 from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_fault, problem
 from app.importers.packed_file import unpacked
+from app.sync_directory import sync_directory
+from app.units import CHUNK_BYTES, MEGABYTE
 
-MEGABYTE = 1 << 20
-CHUNK_BYTES = MEGABYTE
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
 FOLDERS = ("public", "private")
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -127,11 +127,7 @@ def copy_file(
 def sync_folders(staging: Path) -> None:
     """Make the names of copied files as durable as their bytes."""
     for folder, _, _ in os.walk(staging):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_directory(Path(folder))
 
 
 def _listing(source: Path, folder: str) -> Iterator[os.DirEntry[str]]:

@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
+from app.api.http.openapi import form_with_file
 from app.api.http.problems import detail_for, internal_error, responses
 from app.api.http.unexpected_errors import of_the_system
 from app.api.http.upload import receive_file_part
@@ -63,20 +64,7 @@ class CheckerRoute(APIRoute):
 
 INTERNAL = HTTPStatus.INTERNAL_SERVER_ERROR
 router = APIRouter(tags=["MLE-bench's checker"], route_class=CheckerRoute)
-FILE_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
-                }
-            }
-        },
-    }
-}
+FILE_BODY = {"requestBody": {"required": True, "content": form_with_file("file")}}
 
 
 ExpId = Annotated[

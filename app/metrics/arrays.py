@@ -22,6 +22,7 @@ BoolArray = npt.NDArray[np.bool_]
 TextArray = npt.NDArray[np.object_]
 
 LARGEST = sys.float_info.max
+EPSILON = float(np.finfo(np.float64).eps)
 _MOST_EXPONENT = 1000  # a power of two that is far from the ends of the range
 
 

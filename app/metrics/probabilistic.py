@@ -9,10 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import BoolArray, FloatArray, mean_over_columns
+from app.metrics.arrays import EPSILON, BoolArray, FloatArray, mean_over_columns
 from app.metrics.registry import metric
 
-EPSILON = float(np.finfo(np.float64).eps)
 # How far the sum of a row may be from 1 before the row is divided by it: float32 and six decimals
 # are within it, as in MLE-bench, and a file gains no more than this by a sum above 1.
 SUM_ROUNDING = 1e-5
@@ -48,10 +47,7 @@ def log_loss(y_true: FloatArray, y_pred: FloatArray) -> float:
     >>> round(log_loss(np.array([1.0, 0.0]), np.array([0.8, 0.4])), 6)
     0.366985
     """
-    if y_true.ndim == 1:
-        true = np.where(is_one(y_true), y_pred, 1.0 - y_pred)
-    else:
-        true = probability_of_truth(y_true, y_pred)
+    true = probability_of_truth(y_true, y_pred)
     logs = np.log(np.clip(true, EPSILON, 1.0 - EPSILON))
     return -float(logs.sum()) / len(logs)
 
@@ -68,8 +64,7 @@ def kl_divergence_loss(
     >>> round(kl_divergence_loss(truth, np.array([[0.25, 0.75]])), 6)
     0.143841
     """
-    if y_true.ndim == 1:
-        y_true, y_pred = (np.column_stack([side, 1.0 - side]) for side in (y_true, y_pred))
+    y_true, y_pred = as_classes(y_true), as_classes(y_pred)
     predicted = np.clip(y_pred, epsilon, 1.0 - epsilon)
     with np.errstate(over="ignore"):
         ratios = np.divide(y_true, predicted, out=np.ones_like(predicted), where=y_true > 0.0)
@@ -138,7 +133,9 @@ def is_one(y_true: FloatArray) -> BoolArray:
 
 
 def probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
-    """Of each row, the probability predicted for the class whose answer is 1."""
+    """Of each row, the probability predicted for what is true: the class whose answer is 1."""
+    if y_true.ndim == 1:
+        return np.where(is_one(y_true), y_pred, 1.0 - y_pred)
     # Column by column: columns lie together in memory, and there are few of them.
     true, sums = np.zeros(len(y_true)), np.zeros(len(y_true))
     ones = np.zeros(len(y_true), dtype=np.int64)
@@ -151,6 +148,13 @@ def probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
         raise ValueError("every row of the answers must have one 1 and otherwise 0")
     needs_division = (np.abs(sums - 1.0) > SUM_ROUNDING) & (sums > 0.0)
     return np.divide(true, sums, out=true, where=needs_division)
+
+
+def as_classes(probabilities: FloatArray) -> FloatArray:
+    """A column for each class; of one column, for a 1 and for a 0."""
+    if probabilities.ndim > 1:
+        return probabilities
+    return np.column_stack([probabilities, 1.0 - probabilities])
 
 
 def _area(y_true: FloatArray, y_pred: FloatArray) -> float:

@@ -12,11 +12,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, FiniteFloat
 
-from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns, scaled
+from app.metrics.arrays import EPSILON, LARGEST, FloatArray, mean_over_columns, scaled
 from app.metrics.registry import metric
 
 NUMBERS = {"number", "integer", "probability"}
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 @metric(kinds=NUMBERS, columns="any")

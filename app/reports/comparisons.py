@@ -8,10 +8,9 @@ from dataclasses import asdict
 from app.domain.wording import counted, first_few
 from app.reports.document.footnotes import footnotes, marked, marked_mean, marks_of, shared_notes
 from app.reports.document.page import Marked, ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
-from app.reports.document.tables import interval_cell, p_cell
-from app.reports.medal_rates import ends
+from app.reports.document.tables import QUESTIONS, interval_cell, interval_cells, p_cell
 from app.services.results.choice.public_choice import PublicChoice
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.chosen_by_public import ChosenAtK
@@ -53,11 +52,9 @@ def pass_at_k_report(
 
     def page() -> ReportPage:
         table = Table(
-            ["k", "pass@k (%)", "these competitions, run again: 95 %",
-             "competitions like these: 95 %"],
-            [[one.k, marked_mean(context, one.mean), interval_cell(one.runs95),
-              interval_cell(one.competitions95)] for one in found],
-        )  # fmt: skip
+            ["k", "pass@k (%)", *QUESTIONS],
+            [[one.k, marked_mean(context, one.mean), *interval_cells(one)] for one in found],
+        )
         tables, notes = [table], footnotes(context)
         if public.found:
             tables.append(_public_table(context, public))
@@ -107,11 +104,10 @@ def _public_table(context: ResultContext, public: PublicChoice) -> Table:
     def gap95(one: ChosenAtK, interval: Interval | None) -> str:
         return "nothing to choose" if one.k == 1 else interval_cell(interval)
 
-    questions = ("these competitions, run again: 95 %", "competitions like these: 95 %")
     return Table(
         ["k", "pass@k (%)", "chosen by public score (%)",
-         *(f"chosen: {each}" for each in questions), "gap",
-         *(f"gap: {each}" for each in questions)],
+         *(f"chosen: {each}" for each in QUESTIONS), "gap",
+         *(f"gap: {each}" for each in QUESTIONS)],
         [
             [one.k, number(one.pass_at_k), number(one.chosen_by_public),
              interval_cell(one.chosen_by_public_runs95),
@@ -149,14 +145,12 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
         mark, sign_test = marks_of(a, b), found.sign_test
         least = "not known" if found.detectable is None else f"{found.detectable:.2f}"
         table = Table(
-            [f"{names[0]} (%)", f"{names[1]} (%)", "difference",
-             "these competitions, run again: 95 %", "competitions like these: 95 %", "t test",
+            [f"{names[0]} (%)", f"{names[1]} (%)", "difference", *QUESTIONS, "t test",
              "bootstrap 95 %", "sign test", "detectable"],
             [[marked_mean(a, found.a_mean), marked_mean(b, found.b_mean),
               *map(mark, [
                   f"{found.difference:+.2f}",
-                  interval_cell(found.runs95), interval_cell(found.competitions95), p_cell(found.p),
-                  interval_cell(found.bootstrap95),
+                  *interval_cells(found), p_cell(found.p), interval_cell(found.bootstrap95),
                   f"{sign_test.a_ahead}:{sign_test.b_ahead}, {p_cell(sign_test.p)}", least,
               ])]],
         )  # fmt: skip

@@ -7,9 +7,8 @@ from dataclasses import asdict, fields
 
 from app.reports.document.footnotes import marked, shared_notes
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import NamedRows, Report
+from app.reports.document.report import NamedRows, Report, ends
 from app.reports.document.tables import interval_cell
-from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.statistics.item_analysis import Item, ItemTable
 from app.statistics.rasch import FEWEST

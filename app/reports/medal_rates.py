@@ -19,14 +19,14 @@ from app.reports.board_columns import (
 )
 from app.reports.document.footnotes import footnotes, shared_notes
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import NamedRows, Report, RowsOnDemand
+from app.reports.document.report import NamedRows, Report, RowsOnDemand, ends
 from app.reports.document.result_context import CONTEXT, context_columns, context_document
-from app.reports.document.tables import interval_cell
+from app.reports.document.tables import QUESTIONS, interval_cell, interval_cells
 from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.noise.experiment_noise import RateNoise
-from app.statistics.estimates import Estimate, Interval
+from app.statistics.estimates import Estimate
 from app.statistics.rates import GroupRates
 
 ESTIMATE = tuple(each.name for each in fields(Estimate))
@@ -136,13 +136,12 @@ def _rates_page(
         ],
     )
     intervals = Table(
-        ["any medal (%)", "mean", "these competitions, run again: 95 %",
-         "competitions like these: 95 %", "if all missing failed or succeeded"],
+        ["any medal (%)", "mean", *QUESTIONS, "if all missing failed or succeeded"],
         [
             [name, *(marked_of_group(context, group, text) for text in _interval_cells(group))]
             for name, group in groups.items()
         ],
-    )  # fmt: skip
+    )
     return ReportPage(
         [row, table, intervals], [*_column_notes(columns), *footnotes(context), *more]
     )
@@ -152,7 +151,7 @@ def _interval_cells(group: GroupRates) -> list[str]:
     """The share with any medal, its two intervals and its bounds."""
     one = group.rates["any_medal"]
     bounds = "nothing is missing" if one.bounds is None else interval_cell(one.bounds)
-    return [f"{one.mean:.2f}", interval_cell(one.runs95), interval_cell(one.competitions95), bounds]
+    return [f"{one.mean:.2f}", *interval_cells(one), bounds]
 
 
 def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
@@ -208,16 +207,6 @@ def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> Name
                 }
             )
     return NamedRows(RATE_ROW, rows)
-
-
-def ends(name: str, interval: Interval | None) -> dict[str, float | None]:
-    """An interval as two columns.
-
-    >>> ends("ci95", (1.0, 2.0))
-    {'ci95_low': 1.0, 'ci95_high': 2.0}
-    """
-    low, high = interval or (None, None)
-    return {f"{name}_low": low, f"{name}_high": high}
 
 
 RATE_ROW = (

@@ -9,10 +9,9 @@ from typing import Any
 from app.domain.wording import are
 from app.reports.document.footnotes import footnotes, marked
 from app.reports.document.page import Marked, ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import interval_cell
-from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
 from app.statistics.medals_over_time import Point

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.domain.states import RegradeState
-from app.errors import Invalid
 from app.services.regrades import show
 from app.services.regrades.difference import changes, summary
 from app.services.regrades.show import ShownRegrade
 from app.services.runtime.context import Context
+from app.services.runtime.pages import wrong_cursor
 
 
 def regrade_document(shown: ShownRegrade) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def regrade_details(
         Invalid: the cursor is not of this list.
     """
     if cursor is not None and not cursor.startswith("sub_"):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+        raise wrong_cursor()
     shown = show.find(context, regrade_id)
     document = regrade_document(shown)
     if shown.record.state is RegradeState.RUNNING or shown.waiting:

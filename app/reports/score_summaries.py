@@ -8,10 +8,9 @@ from typing import Any
 from app.domain.wording import counted
 from app.reports.document.footnotes import EFFECTS, footnotes, marked, shared_notes
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
-from app.reports.document.tables import interval_cell
-from app.reports.medal_rates import ends
+from app.reports.document.tables import QUESTIONS, interval_cells
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.scores.score_summaries import ScoredExperiment
 from app.statistics.percentiles import PERCENTILE, PERCENTILES, SCALES
@@ -64,20 +63,17 @@ def scores_report(found: ScoredExperiment) -> Report:
             "probability_better": f"P(better than {other}) (%)",
         }  # fmt: skip
         table = Table(
-            ["", "value", "these competitions, run again: 95 %", "competitions like these: 95 %"],
+            ["", "value", *QUESTIONS],
             [[titles[name],
               *(marked(text, both if name == "probability_better" else gaps, padding)
-                for text in (f"{one.value:.{digits}f}", interval_cell(one.runs95, digits),
-                             interval_cell(one.competitions95, digits)))]
+                for text in (f"{one.value:.{digits}f}", *interval_cells(one, digits)))]
              for name, one in shown.items()],
         )  # fmt: skip
         profile = Table(
-            [f"{found.scale} above", "share of attempts (%)", "these competitions, run again: 95 %",
-             "competitions like these: 95 %"],
+            [f"{found.scale} above", "share of attempts (%)", *QUESTIONS],
             [[f"{point.above:g}",
               *(marked(text, gaps, padding)
-                for text in (f"{point.share:.2f}", interval_cell(point.runs95),
-                             interval_cell(point.competitions95)))]
+                for text in (f"{point.share:.2f}", *interval_cells(point)))]
              for point in summary.profile],
         )  # fmt: skip
         notes = [

@@ -8,10 +8,9 @@ from typing import Any
 from app.domain.wording import counted
 from app.reports.document.footnotes import footnotes, marks_of
 from app.reports.document.page import Marked, ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
-from app.reports.document.tables import interval_cell
-from app.reports.medal_rates import ends
+from app.reports.document.tables import QUESTIONS, interval_cells
 from app.services.results.choice.selection import ChoiceCosts
 from app.statistics.selection import Difference, Share
 
@@ -53,11 +52,10 @@ def selection_report(found: ChoiceCosts) -> Report:
                 lines.append([cost.choice, what, *map(mark, _cells(cost.percentiles))])
         tables = [
             Table(
-                ["choice", "", "chosen", "best possible", "regret",
-                 "these competitions, run again: 95 %", "competitions like these: 95 %"],
+                ["choice", "", "chosen", "best possible", "regret", *QUESTIONS],
                 lines,
             )
-        ]  # fmt: skip
+        ]
         has = "has" if found.with_choice == 1 else "have"
         notes = [
             (
@@ -72,8 +70,7 @@ def selection_report(found: ChoiceCosts) -> Report:
         else:
             tables.append(
                 Table(
-                    ["within runs", "mean (%)", "these competitions, run again: 95 %",
-                     "competitions like these: 95 %"],
+                    ["within runs", "mean (%)", *QUESTIONS],
                     [["shake-up", *map(mark, _shares(shaken.shake_up))],
                      ["the best by public score is the best",
                       *map(mark, _shares(shaken.best_kept))]],
@@ -91,14 +88,11 @@ def selection_report(found: ChoiceCosts) -> Report:
 
 
 def _cells(one: Difference) -> list[str]:
-    return [
-        f"{one.choice:.2f}", f"{one.oracle:.2f}", f"{one.regret:.2f}",
-        interval_cell(one.runs95), interval_cell(one.competitions95),
-    ]  # fmt: skip
+    return [f"{one.choice:.2f}", f"{one.oracle:.2f}", f"{one.regret:.2f}", *interval_cells(one)]
 
 
 def _shares(one: Share) -> list[str]:
-    return [f"{one.value:.2f}", interval_cell(one.runs95), interval_cell(one.competitions95)]
+    return [f"{one.value:.2f}", *interval_cells(one)]
 
 
 def _row(

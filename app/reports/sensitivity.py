@@ -8,10 +8,9 @@ from app.domain.result_choices import Padding
 from app.domain.wording import counted
 from app.reports.document.footnotes import footnotes, marked, marks_of
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
-from app.reports.document.tables import interval_cell
-from app.reports.medal_rates import ends
+from app.reports.document.tables import QUESTIONS, interval_cells
 from app.services.results.sensitivity import Sensitivity, SensitivityChoice
 
 WORDS = {
@@ -47,9 +46,8 @@ def sensitivity_report(found: Sensitivity) -> Report:
         one_out = [one for one in found.variants if one.choice is SensitivityChoice.COMPETITION]
         hidden = one_out[SHOWN:]
         mark = marks_of(context)
-        again, like = (interval_cell(each) for each in (found.runs95, found.competitions95))
         lines = [["as asked", len(context.grid.competitions), mark(f"{found.mean:.2f}"), "",
-                  mark(again), mark(like)]]  # fmt: skip
+                  *map(mark, interval_cells(found))]]  # fmt: skip
         for one in found.variants:
             if one in hidden:
                 continue
@@ -63,19 +61,14 @@ def sensitivity_report(found: Sensitivity) -> Report:
                     else context.filters.padding
                 )
                 count = one.missing or 0
-                rest = [interval_cell(one.runs95), interval_cell(one.competitions95)]
                 change = f"{one.change:+.2f}"
                 lines.append([
                     words, str(one.competitions), marked(f"{one.mean:.2f}", count, padding),
                     # It is from the rate as asked, which may have padded results of its own.
                     marked(change, count, padding) if count else mark(change),
-                    *(marked(cell, count, padding) for cell in rest),
+                    *(marked(cell, count, padding) for cell in interval_cells(one)),
                 ])  # fmt: skip
-        table = Table(
-            ["", "competitions", f"{found.rate} (%)", "change",
-             "these competitions, run again: 95 %", "competitions like these: 95 %"],
-            lines,
-        )  # fmt: skip
+        table = Table(["", "competitions", f"{found.rate} (%)", "change", *QUESTIONS], lines)
         notes = footnotes(context)
         if hidden:
             largest = max(abs(one.change or 0.0) for one in hidden)

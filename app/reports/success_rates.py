@@ -12,7 +12,7 @@ from app.domain.wording import are, counted
 from app.reports.document.footnotes import exclusion_notes, flag_notes, regrade_note
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.tables import cell, interval_cell
+from app.reports.document.tables import QUESTIONS, cell, interval_cell
 from app.services.results.missing_results import ALL_LOST, Missing
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
@@ -131,7 +131,7 @@ def _cost_columns(group: GroupSuccess) -> dict[str, float | None]:
 
 _SUCCESS_HEADER = [
     "group", "runs", "graded / reported / imported", "success (%)",
-    "these competitions, run again: 95 %", "competitions like these: 95 %", "at any step (%)",
+    *QUESTIONS, "at any step (%)",
     "improvement", "lost", "tokens", "hours", "dollars", "successes per dollar",
 ]  # fmt: skip
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from app.metrics.arrays import LARGEST, FloatArray
+from app.metrics.arrays import EPSILON, LARGEST, FloatArray
 from app.metrics.directions import angles_between
-from app.metrics.probabilistic import EPSILON, is_one, probability_of_truth
+from app.metrics.probabilistic import as_classes, is_one, probability_of_truth
 from app.metrics.regression import difference_of, shares_of_answer, shares_of_size
 from app.resampling.plan import Plan, mean_plan, share, sums_plan
 
@@ -71,17 +71,13 @@ def brier(y_true: FloatArray, y_pred: FloatArray) -> Plan:
 
 def log_losses(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     """`log_loss`."""
-    if y_true.ndim == 1:
-        true = np.where(is_one(y_true), y_pred, 1.0 - y_pred)
-    else:
-        true = probability_of_truth(y_true, y_pred)
+    true = probability_of_truth(y_true, y_pred)
     return mean_plan(-np.log(np.clip(true, EPSILON, 1.0 - EPSILON)))
 
 
 def divergences(y_true: FloatArray, y_pred: FloatArray, *, epsilon: float = 1e-15) -> Plan:
     """`kl_divergence_loss`."""
-    if y_true.ndim == 1:
-        y_true, y_pred = (np.column_stack([side, 1.0 - side]) for side in (y_true, y_pred))
+    y_true, y_pred = as_classes(y_true), as_classes(y_pred)
     predicted = np.clip(y_pred, epsilon, 1.0 - epsilon)
     logs = np.log(np.divide(y_true, predicted, out=np.ones_like(predicted), where=y_true > 0.0))
     return mean_plan((y_true * logs).sum(axis=1))

@@ -51,11 +51,8 @@ def map_at_k(y_true: Lists, y_pred: Lists, *, k: int) -> Plan:
     """`mean_average_precision_at_k_score`."""
     is_relevant = np.diff(y_true.offsets) > 0
 
-    def combine(totals: FloatArray, rows: int) -> FloatArray:
-        return np.where(totals[:, 1] > 0, totals[:, 0] / rows, np.nan)
-
     values = np.column_stack([average_precisions(y_true, y_pred, k), is_relevant])
-    return sums_plan(values, combine, merge=True)
+    return sums_plan(values, _mean_where_any, merge=True)
 
 
 def top_k(y_true: Lists, y_pred: Lists, *, k: int) -> Plan:
@@ -108,10 +105,7 @@ def mask_fbeta(y_true: Masks, y_pred: Masks, *, beta: float = 1.0) -> Plan:
     scores = share((1.0 + square) * shared, square * true + (total - true), otherwise=0.0)
     is_marked = np.diff(y_true.offsets) > 0
 
-    def combine(totals: FloatArray, rows: int) -> FloatArray:
-        return np.where(totals[:, 1] > 0, totals[:, 0] / rows, np.nan)
-
-    return sums_plan(np.column_stack([scores, is_marked]), combine)
+    return sums_plan(np.column_stack([scores, is_marked]), _mean_where_any)
 
 
 def iou_precision(y_true: Masks, y_pred: Masks) -> Plan:
@@ -146,6 +140,11 @@ def edits_of_lists(y_true: Lists, y_pred: Lists) -> Plan:
 def words(y_true: TextArray, y_pred: TextArray) -> Plan:
     """`mean_word_jaccard_score`."""
     return mean_plan(np.array(list(shares_of_words(y_true, y_pred))), merge=True)
+
+
+def _mean_where_any(totals: FloatArray, rows: int) -> FloatArray:
+    """The first sum over the number of rows; undefined where the second sum is 0."""
+    return np.where(totals[:, 1] > 0, totals[:, 0] / rows, np.nan)
 
 
 def _ious(y_true: Masks, y_pred: Masks) -> FloatArray:

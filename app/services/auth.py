@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
@@ -15,11 +14,9 @@ from app.domain.states import Role
 from app.errors import Forbidden, NotFound, RunArchived, Unauthorized
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run, no_run, start_clocks
-from app.storage.database.records import KeyHolder, KeyRecord, RunRecord
+from app.storage.database.records import KeyHolder, RunRecord
 from app.storage.queries import keys
-from app.storage.queries.ids import new_id
 
-KEY_BYTES = 24  # 32 characters in URL-safe base64
 HOW_TO = "Send the header 'Authorization: Bearer <key>' with a key of this Podium."
 
 
@@ -167,8 +164,7 @@ def require_researcher(caller: Caller) -> None:
     Raises:
         Forbidden: the key is a run's or a harness's.
     """
-    if caller.is_harness:
-        raise _not_for_harness()
+    require_no_harness(caller)
     if not caller.reads_results:
         raise Forbidden("This needs a researcher's key; a run's key reaches only its own run.")
 
@@ -180,7 +176,10 @@ def require_no_harness(caller: Caller) -> None:
         Forbidden: the key is a harness's.
     """
     if caller.is_harness:
-        raise _not_for_harness()
+        raise Forbidden(
+            "A harness's key makes runs of its experiment, sends their files and reads their "
+            "grades, nothing else. This needs another key."
+        )
 
 
 def require_grader(caller: Caller) -> None:
@@ -204,13 +203,6 @@ def require_own_experiment(caller: Caller, experiment: str) -> None:
     """
     if caller.is_harness and caller.experiment != experiment:
         raise NotFound(f"There is no experiment {experiment!r} for this key.")
-
-
-def _not_for_harness() -> Forbidden:
-    return Forbidden(
-        "A harness's key makes runs of its experiment, sends their files and reads their grades, "
-        "nothing else. This needs another key."
-    )
 
 
 def require_admin(caller: Caller) -> None:
@@ -247,31 +239,6 @@ def own_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
     if not may_reach(caller, run):
         raise no_run(run_id)
     return run
-
-
-def new_key(
-    role: Role,
-    name: str,
-    *,
-    run_id: str | None = None,
-    experiment: str | None = None,
-    expires_in: timedelta | None = None,
-) -> tuple[str, KeyRecord]:
-    """A new key and its record, which has only the digest. The key itself is never stored."""
-    key = f"pod_{role.value}_{secrets.token_urlsafe(KEY_BYTES)}"
-    now = datetime.now(UTC)
-    record = KeyRecord(
-        id=new_id("key"),
-        role=role,
-        name=name,
-        digest=key_digest(key),
-        run_id=run_id,
-        experiment=experiment,
-        created_at=now,
-        expires_at=None if expires_in is None else now + expires_in,
-        revoked_at=None,
-    )
-    return key, record
 
 
 def key_digest(key: str) -> str:

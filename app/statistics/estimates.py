@@ -90,15 +90,15 @@ def mean_and_sem(values: Array) -> tuple[float, float | None]:
     return mean, float(values.std(ddof=1) / np.sqrt(values.size))
 
 
-def t_interval(mean: float, sem: float, count: int, level: float = 0.95) -> Interval:
-    """The interval of Student's t for a mean of `count` values."""
-    reach = _t_quantile(0.5 + level / 2, count - 1) * sem
+def t_interval(mean: float, sem: float, count: int) -> Interval:
+    """The 95 % interval of Student's t for a mean of `count` values."""
+    reach = _t_quantile(count - 1) * sem
     return mean - reach, mean + reach
 
 
 @lru_cache(maxsize=1024)
-def _t_quantile(share: float, freedom: int) -> float:
-    return float(stdtrit(freedom, share))
+def _t_quantile(freedom: int) -> float:
+    return float(stdtrit(freedom, 0.975))
 
 
 def cluster_bootstrap(

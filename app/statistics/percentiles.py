@@ -51,6 +51,8 @@ PERCENTILES: Mapping[str, Convention] = {
     ),
 }
 
+DEFAULT_CONVENTION = "mid-rank"
+
 
 def percentile(convention: str, better: int, equal: int, worse: int) -> float:
     """The percentile by a named convention.
@@ -65,6 +67,15 @@ def percentile(convention: str, better: int, equal: int, worse: int) -> float:
     if min(better, equal, worse) < 0 or better + equal + worse < 1:
         raise ValueError("better, equal and worse count the teams of a board")
     return PERCENTILES[convention].compute(better, equal, worse)
+
+
+def percentile_if_known(
+    convention: str | None, better: int | None, equal: int | None, worse: int | None
+) -> float | None:
+    """The same; None without a convention, or where the counts of teams are not known."""
+    if convention is None or better is None or equal is None or worse is None:
+        return None
+    return percentile(convention, better, equal, worse)
 
 
 @dataclass(frozen=True, slots=True)

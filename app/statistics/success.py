@@ -182,15 +182,15 @@ def _average(known_values: list[list[float]]) -> tuple[float, float | None, floa
     return fmean(means), sem, median(means)
 
 
-def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:
-    """Wilson's score interval for a share, in percent (Wilson 1927).
+def wilson(successes: int, runs: int) -> Interval:
+    """Wilson's score interval (95 %) for a share, in percent (Wilson 1927).
 
     Unlike a mean with its SEM it is informative where all runs, or none, succeed.
 
     >>> [round(end, 1) for end in wilson(0, 8)], [round(end, 1) for end in wilson(4, 8)]
     ([0.0, 32.4], [21.5, 78.5])
     """
-    z = float(ndtri(0.5 + level / 2))
+    z = float(ndtri(0.975))
     share, square = successes / runs, z * z
     middle = (share + square / (2 * runs)) / (1 + square / runs)
     reach = z / (1 + square / runs) * sqrt(share * (1 - share) / runs + square / (4 * runs * runs))

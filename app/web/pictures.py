@@ -41,9 +41,7 @@ def medal_rates(
 @router.get("/competitions/{slug}/leaderboard.{form}")
 def leaderboard(request: Request, context: Ctx, caller: Anyone, slug: Slug, form: Form) -> Response:
     """The human leaderboard of a competition with all attempts on it."""
-    entry, _ = queries.find(context, caller, slug)
-    if entry.leaderboard is None:
-        raise NotFound(f"{slug} has no human leaderboard.")
+    entry, _ = queries.leaderboard(context, caller, slug)
     _, attempts = competition_results.at_competition(context, slug, "not-better")
     return drawn(request, kinds.leaderboard_picture(entry, attempts), form)
 

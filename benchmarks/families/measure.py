@@ -13,9 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from app.domain.competition import SAMPLE_FILE
 from app.domain.read_leaderboard import leaderboard_of
 from app.graders.program.tasks import warm_up
-from app.grading.check import SAMPLE_FILE, read_ids
+from app.grading.check import read_ids
 from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psutil
 
+from app.domain.competition import METRIC_FILE
 from app.graders.process import GraderProcess, Job, Role
 from app.graders.version_folder import VersionFolder
-from app.grading.custom_metric import METRIC_FILE
 from app.grading.graded import Graded
 from benchmarks.families.measure import Place
 

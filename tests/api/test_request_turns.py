@@ -10,6 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.api.dependencies import turn_holder
 from app.api.http.turns.request_turns import RequestTurns, TurnHolder, give_turn_back
+from tests.api.sender_requests import settle
 
 
 class Application:
@@ -35,11 +36,6 @@ class Application:
 
 def holder_of(scope: Scope) -> TurnHolder | None:
     return TurnHolder(scope["holder"], 2) if scope["holder"] else None
-
-
-async def settle() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 class Requests:

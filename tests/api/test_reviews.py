@@ -15,7 +15,6 @@ from tests.factories import good_submission, sample_submission
 
 SECONDS = 30
 BOARD = [1.0 + 0.1 * place for place in range(40)]  # of a loss: the best team is far from perfect
-LONG_AGO = "took an hour"
 
 
 def board_competition(podium: Podium, **given: Any) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from app.settings import MEGABYTE
+from app.units import MEGABYTE
 from tests.api.conftest import CSV, Podium, Run
 from tests.attacks.sockets import connections, is_closed, send_all
 from tests.factories import good_submission

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.states import Role
 from app.logs import JsonLines
-from app.services.auth import new_key
+from app.services.new_keys import new_key
 from tests.api.conftest import Podium
 
 

@@ -8,23 +8,15 @@ from __future__ import annotations
 import math
 import random
 
-import pytest
-
 from app.domain.columns import BoxesColumn
 from app.domain.verdict import Rejection
 from app.grading.check import Checker
 from app.grading.columns.numbers import Bounds, NumberLike
 from app.grading.grade import grade
 from tests.catalogue.mutations import broken, mutate, refuse_fault, table, written
-from tests.catalogue.vectors import SLUGS, Vectors
 
 MUTANTS = 20  # of each competition; `python -m benchmarks mutations` tries a million files
 EXTREMES = (0.0, -0.0, 5e-324, 1e-300, 1.0, 1e155, -1e155, 1.7e308, -1.7e308)
-
-
-@pytest.fixture(scope="module", params=SLUGS)
-def vectors(request, tmp_path_factory):
-    return Vectors(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def test_broken_files_get_a_verdict_and_no_other_exception(vectors):

@@ -6,7 +6,7 @@ import pytest
 
 from app.domain.verdict import Rejection
 from app.grading.grade import grade
-from tests.catalogue.vectors import COMPETITIONS, RIGHT, SAME_AS_NOISY, SLUGS, Vectors
+from tests.catalogue.vectors import COMPETITIONS, RIGHT, SAME_AS_NOISY, SLUGS
 
 # What a refusal must name, by the kind of mistake: at least one of these codes.
 CODES = {
@@ -26,11 +26,6 @@ CODES = {
     r"blank_id": "missing_value",
     r"text_prediction": "not_a_number bad_format",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module", params=SLUGS)
-def vectors(request, tmp_path_factory):
-    return Vectors(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def test_there_are_vectors_for_all_competitions():

@@ -20,7 +20,6 @@ from tests.grading.make import competition, public_ids
 IDS = public_ids(["a", "b", "c", "d"])
 ANSWERS = b"id,x\na,1\nb,2\nc,3\nd,4\n"
 MARKED = b"id,x,Usage\na,1,Public\nb,2,Private\nc,3,Ignored\nd,4,Private\n"
-ANSWERS_SUM = 10
 SUBMITTED = b"id,x\na,2\nb,2\nc,900\nd,7\n"
 
 

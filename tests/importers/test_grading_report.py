@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from app.errors import BadReport, Invalid
-from app.importers.grading_report import read_report
+from app.errors import Invalid
+from app.importers.grading_report import BadReport, read_report
 from app.importers.run_groups import read_run_groups
 from tests.grading_reports import entry, medal_lines, random_report, report, suites
 

@@ -35,7 +35,6 @@ OTHER: dict[str, list[dict[str, Any]]] = {
     "mask_fbeta_score": [{"beta": 0.5}],
     "kl_divergence_loss": [{"epsilon": 1e-3}],
 }
-NUMERIC = {"number", "integer", "boolean"}
 
 
 @dataclass(frozen=True)

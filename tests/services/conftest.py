@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.domain.states import Role
-from app.services.auth import new_key
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.database import Database

@@ -9,7 +9,7 @@ import pytest
 
 from app.domain.states import ArchivalKind, Role
 from app.errors import Forbidden, NotFound, PodiumError, RunArchived, Unauthorized
-from app.services import auth
+from app.services import auth, new_keys
 from app.services.auth import Caller
 from app.services.experiments.archiving import archive, restore
 from app.services.runtime.context import Context
@@ -23,7 +23,7 @@ A_RESEARCHER, AN_ADMIN = Caller(Role.RESEARCHER, "k"), Caller(Role.ADMIN, "k")
 
 
 def stored(context: Context, role: Role = Role.RUN, **over) -> tuple[str, KeyRecord]:
-    key, record = auth.new_key(role, "somebody", run_id=over.pop("run_id", None))
+    key, record = new_keys.new_key(role, "somebody", run_id=over.pop("run_id", None))
     record = replace(record, **over)
     context.database.write(lambda session: keys.add_key(session, record))
     return key, record

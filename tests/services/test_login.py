@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 
 from app.domain.states import Role
 from app.errors import Forbidden, Unauthorized
-from app.services.auth import new_key
 from app.services.login import LONGEST_COOKIE, Logins, open_logins
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context
 from app.storage.queries import keys
 from app.storage.queries.operation import ended_logins

@@ -7,7 +7,6 @@ import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -30,9 +29,9 @@ class TooManyStreams(PodiumError):
 
     status = 429
 
-    def __init__(self, detail: str = "", retry_after: int = 5, **extensions: Any) -> None:
-        super().__init__(detail, **extensions)
-        self.headers = {"Retry-After": str(retry_after)}
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.headers = {"Retry-After": "5"}
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The OpenAPI document of this Podium."""
+"""The OpenAPI document of this Podium, and parts of it that several routes have."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from app.api.http import problems
 
 # What may come of any body before an endpoint sees it: it cannot be read, or is too large.
 OF_BODIES = problems.responses(400, 413)
+
+
+def form_with_file(part: str, **others: dict[str, Any]) -> dict[str, Any]:
+    """The content of a body that is a form with the file `part`, and `others` that may be there."""
+    parts = {part: {"type": "string", "format": "binary"}, **others}
+    schema = {"type": "object", "required": [part], "properties": parts}
+    return {"multipart/form-data": {"schema": schema}}
 
 
 def openapi_document(app: FastAPI) -> dict[str, Any]:

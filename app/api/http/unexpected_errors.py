@@ -10,8 +10,8 @@ import logging
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import DISK_FULL, PodiumError, StorageFull, Unavailable
-from app.system_limits import is_used_up
+from app.errors import PodiumError, StorageFull, Unavailable
+from app.system_limits import is_disk_full, is_used_up
 
 log = logging.getLogger("podium.api")
 RETRY_SECONDS = 5
@@ -54,7 +54,7 @@ def of_the_system(error: BaseException) -> PodiumError | None:
 
     It is logged if the operator has to know of it.
     """
-    if isinstance(error, OSError) and error.errno in DISK_FULL:
+    if isinstance(error, OSError) and is_disk_full(error):
         name = error.filename2 or error.filename or "PODIUM_DATA_DIR"
         return StorageFull(
             f"The disk of {name} is full; nothing was stored.",

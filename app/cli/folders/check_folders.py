@@ -12,7 +12,7 @@ from app.domain.states import CompetitionStatus
 from app.graders.walls.isolation import WALLS, Isolation
 from app.read_settings import read_settings
 from app.services.competitions import check_competition
-from app.services.competitions.folders import competition_folder
+from app.services.competitions.folders import competition_folder, folders_in
 from app.services.grading.grade_folder import local_graders
 
 NO_ANSWERS = "needs data: it has no answers yet, so no run can be made"
@@ -27,7 +27,7 @@ def check_folders(names: list[str], *, as_json: bool) -> None:
     settings = read_settings()
     root = settings.competitions_dir
     folders = [competition_folder(root, name) for name in names]
-    folders = folders or check_competition.folders_in(root, [])
+    folders = folders or folders_in(root, [])
     graders = local_graders(settings)
     try:
         graders.warm_up()
@@ -57,8 +57,7 @@ def check_folders(names: list[str], *, as_json: bool) -> None:
         for one in found:
             _print_result(one, in_full=bool(names))
         for problem in suites:
-            parts = (problem["file"], problem["key"], problem["message"])
-            err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
+            _print_problem(problem)
         _print_walls(isolation)
     wrong = sum(bool(one.problems) for one in found) + bool(suites)
     if wrong:
@@ -87,10 +86,14 @@ def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
         if in_full and one.understood is not None:
             _print_understood(one.understood)
     for problem in one.problems:
-        parts = (one.slug, problem["file"], problem["key"], problem["message"])
-        err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
+        _print_problem(problem, one.slug)
     for finding in one.lint:
         err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
+
+
+def _print_problem(problem: dict[str, str], slug: str = "") -> None:
+    parts = (slug, problem["file"], problem["key"], problem["message"])
+    err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
 
 
 def _counted(count: int, noun: str) -> str:

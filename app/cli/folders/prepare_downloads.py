@@ -22,7 +22,7 @@ from app.cli.output import err, json_at_the_end, out, print_note
 from app.errors import Invalid
 from app.importers.kaggle_source import KaggleSource
 from app.read_settings import read_settings
-from app.services.competitions.check_competition import folders_in
+from app.services.competitions.folders import folders_in
 from app.services.competitions.prepare_downloads import (
     Outcome,
     PreparationChoices,

@@ -9,7 +9,7 @@ import typer
 from app.cli.output import import_command, json_at_the_end, one_of, out
 from app.cli.progress import file_progress
 from app.read_settings import read_settings
-from app.services.competitions.check_competition import folders_in
+from app.services.competitions.folders import folders_in
 from app.services.competitions.prepare import Prepared, Raw, prepare, prepare_from, raw_files
 from app.services.grading.grade_folder import local_graders
 

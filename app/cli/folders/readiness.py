@@ -30,7 +30,7 @@ def readiness(
     from app.cli.progress import step_progress
     from app.importers.kaggle_source import KaggleSource
     from app.read_settings import read_settings
-    from app.services.competitions.check_competition import folders_in
+    from app.services.competitions.folders import folders_in
     from app.services.competitions.suite_readiness import suite_readiness
     from app.services.competitions.suites import declared
 

@@ -9,13 +9,13 @@ from urllib.parse import quote
 
 import typer
 
-from app.cli.context import podium
+from app.cli.context import current_entry, podium
 from app.cli.harbor.task_folder import Download, HarborTask, write_task
 from app.cli.options import Key, Url
 from app.cli.output import out
 from app.cli.remote import Remote, path_to, remote
 from app.domain.states import CompetitionStatus
-from app.errors import Invalid, NeedsData, NotFound, TakesNoSubmissions
+from app.errors import Invalid, NeedsData, TakesNoSubmissions
 
 
 def harbor_task(
@@ -44,12 +44,8 @@ def harbor_task(
 
 
 def _from_here(slug: str, folder: Path, address: str) -> None:
-    from app.services.competitions import queries
-
     with podium() as context:
-        entry = queries.current(context, slug)
-        if entry is None:
-            raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
+        entry = current_entry(context, slug)
         version = entry.version
         metric = entry.competition.metric
         _refuse_ungraded(slug, version.status.value, is_measured=metric.measured)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from app.cli.options import AsJson
 from app.cli.output import err, out, print_json
 from app.errors import Invalid
 from app.units import MEGABYTE
+
+if TYPE_CHECKING:
+    from app.services.operations.verify_progress import VerifyProgress
 
 STATE = "verify.json"  # in the data directory, while a comparison is interrupted
 
@@ -84,23 +87,22 @@ def verify(
     with step_progress() as progress:
         compare_files(settings, progress, sample=sample, progress=comparison)
     if as_json:
-        print_json(
-            {
-                "checked": comparison.checked,
-                "bytes": comparison.bytes,
-                "damaged": [asdict(one) for one in comparison.damaged],
-            }
-        )
+        damaged = [asdict(one) for one in comparison.damaged]
+        print_json({"checked": comparison.checked, "bytes": comparison.bytes, "damaged": damaged})
     else:
-        for one in comparison.damaged:
-            err.print(f"{one.path}\n  {one.problem}", markup=False, soft_wrap=True)
-            if one.needed_by:
-                err.print(f"  needed by: {'; '.join(one.needed_by)}", markup=False, soft_wrap=True)
-            err.print(f"  what to do: {one.remedy}", markup=False, soft_wrap=True)
-        out.print(
-            f"{comparison.checked} files of {comparison.bytes / MEGABYTE:.1f} MB compared, "
-            f"{len(comparison.damaged)} damaged or missing",
-            highlight=False,
-        )
+        _print(comparison)
     if comparison.damaged:
         raise typer.Exit(1)
+
+
+def _print(comparison: VerifyProgress) -> None:
+    for one in comparison.damaged:
+        err.print(f"{one.path}\n  {one.problem}", markup=False, soft_wrap=True)
+        if one.needed_by:
+            err.print(f"  needed by: {'; '.join(one.needed_by)}", markup=False, soft_wrap=True)
+        err.print(f"  what to do: {one.remedy}", markup=False, soft_wrap=True)
+    out.print(
+        f"{comparison.checked} files of {comparison.bytes / MEGABYTE:.1f} MB compared, "
+        f"{len(comparison.damaged)} damaged or missing",
+        highlight=False,
+    )

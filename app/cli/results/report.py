@@ -14,10 +14,13 @@ from app.cli.results.options import (
     Csv,
     Form,
     FormOption,
+    HowExcluded,
     KnownBaselines,
     Out,
+    Paddings,
     Parquet,
     Starter,
+    Suite,
     Threshold,
     moment_of,
     scope_of,
@@ -48,9 +51,7 @@ def report(
         list[str],
         typer.Argument(help="an experiment, or several for a board over the same competitions"),
     ],
-    suite: Annotated[
-        str, typer.Option(help="the suite; default: all competitions of its runs")
-    ] = "",
+    suite: Suite = "",
     padding: Annotated[
         Padding | None,
         typer.Option(
@@ -62,9 +63,7 @@ def report(
         typer.Option(help="medal rates also for each group of this kind; default: complexity"),
     ] = None,
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
-    excluded: Annotated[
-        Excluded, typer.Option(help="leave flagged competitions out, or count failures")
-    ] = Excluded.DROP,
+    excluded: HowExcluded = Excluded.DROP,
     success: Annotated[
         bool | None,
         typer.Option(
@@ -99,17 +98,8 @@ def report(
             "--threshold, --baselines and --starter need success against baselines: leave out "
             "--medals."
         )
-    if group_by is not None and (success or by_success):
-        raise Invalid(
-            "--group-by is for medal rates: success against baselines has a row for each "
-            "competition."
-        )
-    if as_of is not None and (success or by_success):
-        raise Invalid("--as-of is for medal rates: leave out what asks for success.")
-    if len(experiments) > 1 and (success or by_success):
-        raise Invalid("Success against baselines is reported for one experiment at a time.")
-    if columns and (success or by_success):
-        raise Invalid("--columns is for a board of medal rates: leave out what asks for success.")
+    if success or by_success:
+        _refuse_options_of_medals(experiments, group_by, as_of, columns)
     experiment = experiments[0]
     if latex and form not in (None, Form.LATEX):
         raise Invalid(f"Name one form, not latex and {form}.")
@@ -149,10 +139,27 @@ def report(
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
+def _refuse_options_of_medals(
+    experiments: list[str], group_by: GroupBy | None, as_of: datetime | None, columns: list[str]
+) -> None:
+    """Refuse what is only for medal rates, where success is asked for."""
+    if group_by is not None:
+        raise Invalid(
+            "--group-by is for medal rates: success against baselines has a row for each "
+            "competition."
+        )
+    if as_of is not None:
+        raise Invalid("--as-of is for medal rates: leave out what asks for success.")
+    if len(experiments) > 1:
+        raise Invalid("Success against baselines is reported for one experiment at a time.")
+    if columns:
+        raise Invalid("--columns is for a board of medal rates: leave out what asks for success.")
+
+
 def compare(
     experiments: Annotated[list[str], typer.Argument(help="two or more experiments")],
     suite: Annotated[str, typer.Option(help="the suite; default: their common competitions")] = "",
-    padding: Annotated[Padding, typer.Option(help="how missing results count")] = Padding.NONE,
+    padding: Paddings = Padding.NONE,
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
     rate: Annotated[str, typer.Option(help=f"the rate: {', '.join(RATES)}")] = "any_medal",
     as_json: AsJson = False,

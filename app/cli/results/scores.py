@@ -9,7 +9,7 @@ import typer
 from app.cli.context import podium
 from app.cli.options import AsJson, Key, Url
 from app.cli.remote import path_to, remote
-from app.cli.results.options import Csv, FormOption, Out
+from app.cli.results.options import Csv, Experiment, FormOption, Out
 from app.cli.tables import moment, print_table
 from app.domain.states import Failure
 
@@ -18,7 +18,7 @@ SHOWN = ("competition", "seed", "state", "score", "medal", "above median", "bett
 
 
 def results(
-    experiment: Annotated[str, typer.Argument(help="the experiment's name")],
+    experiment: Experiment,
     archived: Annotated[bool, typer.Option("--archived", help="also archived runs")] = False,
     url: Url = "",
     key: Key = "",

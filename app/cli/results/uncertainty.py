@@ -10,8 +10,8 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson, Key, Url
-from app.cli.remote import path_to, remote
-from app.cli.results.options import FormOption, Out
+from app.cli.remote import Document, Remote, path_to, remote
+from app.cli.results.options import Experiment, FormOption, Out
 from app.cli.tables import print_table
 from app.errors import PodiumError
 
@@ -21,7 +21,7 @@ THIS_COMMAND = ""  # in place of the id of a key
 
 
 def uncertainty(
-    experiment: Annotated[str, typer.Argument(help="the experiment's name")],
+    experiment: Experiment,
     archived: Annotated[bool, typer.Option("--archived", help="also archived runs")] = False,
     url: Url = "",
     key: Key = "",
@@ -31,22 +31,8 @@ def uncertainty(
 ) -> None:
     """Estimate the noise of an experiment's final scores; print it with chances of medals."""
     if there := remote(url, key):
-        from app.cli.progress import step_progress
-
         with there:
-            path = path_to("experiments", experiment, "uncertainty")
-            items = there.get(path, archived=archived)["items"]
-            waiting = [
-                row["submission"]
-                for row in items
-                if row["estimated_at"] is None and row["reason"] is None
-            ]
-            with step_progress() as progress:
-                for one in waiting:
-                    with _reported(one):
-                        there.get(f"/v1/submissions/{one}/uncertainty")
-                    progress(experiment, 1, len(waiting))
-            document = there.get(path, archived=archived).having("items")
+            document = _elsewhere(there, experiment, archived=archived)
     else:
         document = _here(experiment, archived=archived)
     if as_json or form or to:
@@ -58,6 +44,22 @@ def uncertainty(
     print_table(SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no scores")
     for note in _notes(document):
         typer.echo(note)
+
+
+def _elsewhere(there: Remote, experiment: str, *, archived: bool) -> Document:
+    from app.cli.progress import step_progress
+
+    path = path_to("experiments", experiment, "uncertainty")
+    items = there.get(path, archived=archived)["items"]
+    waiting = [
+        row["submission"] for row in items if row["estimated_at"] is None and row["reason"] is None
+    ]
+    with step_progress() as progress:
+        for one in waiting:
+            with _reported(one):
+                there.get(f"/v1/submissions/{one}/uncertainty")
+            progress(experiment, 1, len(waiting))
+    return there.get(path, archived=archived).having("items")
 
 
 def _here(experiment: str, *, archived: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.domain.columns import FIRST_INEXACT
-from app.domain.competition import TOML, Competition
+from app.domain.competition import METRIC_FILE, SAMPLE_FILE, TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
 from app.graders.messages.results import CompetitionCheck
@@ -26,8 +26,7 @@ from app.graders.program.version_loader import (
 from app.graders.version_folder import VersionFolder
 from app.grading.answers import Answers
 from app.grading.answers_as_submission import answers_as_submission
-from app.grading.check import SAMPLE_FILE, bad_file, check
-from app.grading.custom_metric import METRIC_FILE
+from app.grading.check import bad_file, check
 from app.grading.decode_answers import answer_form, decode_answers
 from app.grading.grade import grade
 from app.grading.ids.public_ids import PublicIds

@@ -24,8 +24,8 @@ from app.graders.program.competition_starter import CompetitionStarter, StartedC
 from app.graders.program.faults import answer_for
 from app.graders.program.job_process import JobRules
 from app.graders.version_folder import VersionFolder
+from app.units import MEGABYTE
 
-MEGABYTE = 1024 * 1024
 MOST_COMPETITIONS = 8  # processes that are kept; each also takes memory of its own
 
 

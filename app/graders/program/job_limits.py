@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.graders.program.child import Child
+from app.units import MEGABYTE
 
 MOST_THREADS = 256
 FEW_THREADS = 8  # libraries have one each; a metric.py that uses a pool may have some
 WATCH_MILLISECONDS = 20  # between two looks; some 2,000 threads can be started meanwhile
-MEGABYTE = 1024 * 1024
 # Beyond the limit that the process has itself, so that an honest one gets a MemoryError.
 SPARE_MB = 64
 _OWN = re.compile(rb"^(?:RssAnon|VmPTE|VmSwap):\s*(\d+) kB$", re.MULTILINE)

@@ -148,9 +148,7 @@ def serve_job(
         GradingFault: the walls are not complete, and the rules require them.
         EOFError: the competition's process ended, so there is no job.
     """
-    missing = walls.put_up()
-    if missing and rules.requires_isolation:
-        raise GradingFault("a job's process is not isolated")
+    _isolate(walls, rules)
     rehearse()
     descriptor = channel.fileno()
     failed: BaseException | None = None
@@ -183,6 +181,12 @@ def serve_job(
         select.poll().poll()
 
 
+def _isolate(walls: JobWalls, rules: JobRules) -> None:
+    missing = walls.put_up()
+    if missing and rules.requires_isolation:
+        raise GradingFault("a job's process is not isolated")
+
+
 def _result_of(
     job: Callable[[], bytes], walls: JobWalls, rules: JobRules
 ) -> Scored | CheckModel | GraderFault:
@@ -191,9 +195,7 @@ def _result_of(
     limits = JobLimits(rules.memory_mb)
 
     def run() -> None:
-        missing = walls.put_up()
-        if missing and rules.requires_isolation:
-            raise GradingFault("a job's process is not isolated")
+        _isolate(walls, rules)
         write_to_pipe(writer, job())
 
     try:

@@ -14,8 +14,7 @@ from app.graders.program.faults import answer_of
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.syscalls import give_back_memory
 from app.resampling.uncertainty import OWN_METRIC, SEED, Uncertainty
-
-MEGABYTE = 1024 * 1024
+from app.units import MEGABYTE
 
 
 class GradeHandler:

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.competition import TOML, Competition, parse_competition
+from app.domain.competition import METRIC_FILE, SAMPLE_FILE, TOML, Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.read_leaderboard import FILE as BOARD_FILE
 from app.domain.read_leaderboard import leaderboard_of
 from app.errors import BadCompetition
 from app.graders.version_folder import VersionFolder
 from app.grading.answers import Answers
-from app.grading.check import SAMPLE_FILE, Checker, read_ids
-from app.grading.custom_metric import METRIC_FILE
+from app.grading.check import Checker, read_ids
 from app.grading.decode_answers import decode_answers
 from app.grading.ids.public_ids import PublicIds
 from app.grading.scorer import Scorer, scorer_for

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.graders.walls import sandbox, syscalls
+from app.units import MEGABYTE
 
 # The number of keyctl, and its operation that returns the id of the session's keyring.
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
@@ -160,7 +161,7 @@ def _map(
     megabytes: int, protection: int = mmap.PROT_READ | mmap.PROT_WRITE, flags: int = _PRIVATE
 ) -> None:
     """Reserve memory, and give it back."""
-    size = megabytes * sandbox.MEGABYTE
+    size = megabytes * MEGABYTE
     mmap.mmap(-1, size, flags=flags, prot=protection).close()
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from app.graders.walls import landlock, seccomp, syscalls
 from app.python_files import python_files
+from app.units import MEGABYTE
 
 NICENESS = 5  # below the server, so that HTTP stays fast while graders are busy
-MEGABYTE = 1024 * 1024
 OPEN_FILES = 128  # of a job; a pipe has memory that no other limit counts
 # Reserved addresses beyond the memory that a job may take: stacks of threads, files of libraries.
 ADDRESSES_MB = 1024

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from app.domain.columns import BoxesColumn
 from app.domain.verdict import ViolationCode
+from app.grading.columns.labels import UNKNOWN
 from app.grading.columns.numbers import NUMBER
 from app.grading.ids.distinct_texts import distinct_texts
 from app.grading.reading.text_table import Cells
@@ -28,9 +29,6 @@ _MISSING = ViolationKind(
 Code = Callable[[str], int | None]
 
 _CODE_POINT = re.compile("U[+][0-9A-F]{4,6}")
-_UNKNOWN_LABEL = ViolationKind(
-    ViolationCode.UNKNOWN_LABEL, "label is unknown", "labels are unknown"
-)
 _BAD_BOXES = ViolationKind(
     ViolationCode.BAD_FORMAT, "list of boxes is malformed", "lists of boxes are malformed"
 )
@@ -92,7 +90,7 @@ def _numbers(
     if column.label is not None and len(tokens) % width == 0:
         index = column.fields.index(column.label)
         for strange in (t for t in tokens[index::width] if code(t) is None):
-            violations.count(_UNKNOWN_LABEL, name, row, strange, _about_labels(column))
+            violations.count(UNKNOWN, name, row, strange, _about_labels(column))
             return []
         tokens[index::width] = [str(code(t)) for t in tokens[index::width]]
     numbers = [float(token) for token in tokens if NUMBER.fullmatch(token)]

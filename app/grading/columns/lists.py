@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,12 +12,16 @@ from app.grading.columns.labels import UNKNOWN, Encoded, LabelCodes, code, code_
 from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
-from app.grading.reading.tokens import all_match, each_matches, split_cell, split_cells
+from app.grading.reading.tokens import (
+    MOST_DIGITS,
+    all_match,
+    each_matches,
+    is_whole,
+    split_cell,
+    split_cells,
+)
 from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Lists
-
-_WHOLE = re.compile("[0-9]+")
-_MOST_DIGITS = 18  # always fits into int64
 
 _MISSING = ViolationKind(
     ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row"
@@ -65,7 +67,7 @@ def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array 
     """The tokens as numbers; None when one is not a number or is out of range."""
     if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
         return None
-    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > MOST_DIGITS:
         return None
     numbers = tokens.cast(pa.int64())
     low, high = pc.min(numbers).as_py(), pc.max(numbers).as_py()
@@ -75,7 +77,7 @@ def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array 
 
 
 def _largest(column: ListColumn) -> int:
-    return 10**_MOST_DIGITS if column.max is None else column.max
+    return 10**MOST_DIGITS if column.max is None else column.max
 
 
 def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
@@ -145,7 +147,7 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
         )
     if column.items == "integer":
         low, high = column.min or 0, _largest(column)
-        if not all(_is_whole(token) and low <= int(token) <= high for token in tokens):
+        if not all(is_whole(token) and low <= int(token) <= high for token in tokens):
             return f"an item is not a whole number from {low} to {high}"
     if column.pattern is not None and not all(each_matches(tokens, column.pattern)):
         return f"an item is not of the form {column.pattern}"
@@ -155,7 +157,3 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
         if len(items) != len(tokens):
             return "an item is repeated; items must be distinct"
     return ""
-
-
-def _is_whole(token: str) -> bool:
-    return len(token) <= _MOST_DIGITS and _WHOLE.fullmatch(token) is not None

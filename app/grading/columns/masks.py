@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,12 +10,10 @@ from app.domain.columns import MaskColumn
 from app.domain.verdict import ViolationCode
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
-from app.grading.reading.tokens import split_cell, split_cells
+from app.grading.reading.tokens import MOST_DIGITS, is_whole, split_cell, split_cells
 from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Masks, row_of_each
 
-_WHOLE = re.compile("[0-9]+")
-_MOST_DIGITS = 18  # always fits into int64
 # The pixels of a mask whose image size is only in the answers: more than any image has, and few
 # enough that the pixels of all masks of a file can be numbered in int64.
 _UNKNOWN = 1 << 36
@@ -38,7 +34,7 @@ def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None
     tokens, offsets = split
     if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
         return None
-    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS or (offsets % 2).any():
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > MOST_DIGITS or (offsets % 2).any():
         return None
     numbers = np.asarray(tokens.cast(pa.int64()).to_numpy(), dtype=np.int64)
     if not column.allow_empty and not np.diff(offsets).all():
@@ -94,7 +90,7 @@ def _runs(
         violations.count(_MISSING, name, row, advice=f"write {column.empty!r} for an empty mask")
         return []
     tokens = split_cell(cell, " ") or []
-    numbers = [int(token) for token in tokens if _is_whole(token)]
+    numbers = [int(token) for token in tokens if is_whole(token)]
     problem = "" if len(numbers) == len(tokens) else "a token is not a whole number"
     problem = problem or _run_problem(column, numbers)
     if problem:
@@ -103,10 +99,6 @@ def _runs(
         return []
     numbers[0::2] = [start - column.start for start in numbers[0::2]]
     return numbers
-
-
-def _is_whole(token: str) -> bool:
-    return len(token) <= _MOST_DIGITS and _WHOLE.fullmatch(token) is not None
 
 
 def _run_problem(column: MaskColumn, numbers: list[int]) -> str:

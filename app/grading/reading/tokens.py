@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.metrics.arrays import IntArray
+
+MOST_DIGITS = 18  # of a whole number: always fits into int64
+_WHOLE = re.compile("[0-9]+")
 
 
 def split_cells(
@@ -73,3 +77,12 @@ def split_cell(cell: str, separator: str) -> list[str] | None:
         return []
     tokens = [token.strip(" ") for token in cell.split(separator)]
     return tokens if all(tokens) else None
+
+
+def is_whole(token: str) -> bool:
+    """Whether a token is a whole number in decimal digits, and not too long for int64.
+
+    >>> is_whole("007"), is_whole("-1"), is_whole("1" * 19)
+    (True, False, False)
+    """
+    return len(token) <= MOST_DIGITS and _WHOLE.fullmatch(token) is not None

@@ -121,3 +121,13 @@ def split_names(values: Sequence[str], known: set[str]) -> list[str]:
     if not found:
         raise Invalid("columns: name at least one column.")
     return list(dict.fromkeys(found))
+
+
+def ends(name: str, interval: tuple[float, float] | None) -> dict[str, float | None]:
+    """An interval as two columns.
+
+    >>> ends("ci95", (1.0, 2.0))
+    {'ci95_low': 1.0, 'ci95_high': 2.0}
+    """
+    low, high = interval or (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from app.reports.document.report import NamedRows, Row, columns_of
 
@@ -16,6 +16,8 @@ from app.reports.document.report import NamedRows, Row, columns_of
 # wrote most texts of tables; numbers are no texts here. What has a `'` there gets another one, so
 # that one that is removed from each such place gives the text.
 FORMULA = re.compile(r"""\A(?='*[\t\r\n])|(\A|[;\t\r\n]"*)(?='*[=+\-@＝＋－＠])""")
+
+QUESTIONS = ("these competitions, run again: 95 %", "competitions like these: 95 %")
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -93,6 +95,23 @@ def interval_cell(interval: tuple[float, float] | None, digits: int = 2) -> str:
     if interval is None:
         return "not known"
     return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
+
+
+class TwoIntervals(Protocol):
+    """A number with an interval for each of the two questions."""
+
+    @property
+    def runs95(self) -> tuple[float, float] | None:
+        """For these competitions, run again."""
+
+    @property
+    def competitions95(self) -> tuple[float, float] | None:
+        """For competitions like these."""
+
+
+def interval_cells(one: TwoIntervals, digits: int = 2) -> tuple[str, str]:
+    """Both intervals as cells of the columns `QUESTIONS`."""
+    return interval_cell(one.runs95, digits), interval_cell(one.competitions95, digits)
 
 
 def p_cell(p: float | None) -> str:

@@ -8,16 +8,15 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.domain.competition import TOML
+from app.domain.competition import METRIC_FILE, TOML
 from app.domain.form import USAGE_COLUMN
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 from app.domain.suites import parse_suites
-from app.errors import BadCompetition, GradingFault, NotFound
+from app.errors import BadCompetition, GradingFault
 from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
-from app.grading.custom_metric import METRIC_FILE
 from app.grading.reading.records import records
 from app.importers.folder import ONE_DISK, Staged, stage_folder
 from app.metrics import problems as metric_problems
@@ -55,20 +54,6 @@ class FolderCheck:
     problems: tuple[dict[str, str], ...]
     lint: tuple[LintFinding, ...]
     understood: Understood | None = None
-
-
-def folders_in(root: Path, slugs: list[str]) -> list[Path]:
-    """The competition folders below `root`: the named ones, or all if none is named.
-
-    Raises:
-        NotFound: a named folder does not exist.
-    """
-    if not slugs:
-        return sorted(file.parent for file in root.glob(f"*/{TOML}"))
-    for slug in slugs:
-        if not (root / slug / TOML).is_file():
-            raise NotFound(f"There is no competition folder {root / slug} with a {TOML}.")
-    return [root / slug for slug in slugs]
 
 
 def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:

@@ -1,4 +1,4 @@
-"""Find the competition folder for a name or a path on the command line."""
+"""Find competition folders: for a name or a path on the command line, or all in a directory."""
 
 from __future__ import annotations
 
@@ -41,6 +41,20 @@ def competition_folder(competitions_dir: Path, name_or_path: str) -> Path:
             f"./{name_or_path} or {found}, whichever you mean."
         )
     return found
+
+
+def folders_in(root: Path, slugs: list[str]) -> list[Path]:
+    """The competition folders below `root`: the named ones, or all if none is named.
+
+    Raises:
+        NotFound: a named folder does not exist.
+    """
+    if not slugs:
+        return sorted(file.parent for file in root.glob(f"*/{TOML}"))
+    for slug in slugs:
+        if not _is_competition(root / slug):
+            raise NotFound(f"There is no competition folder {root / slug} with a {TOML}.")
+    return [root / slug for slug in slugs]
 
 
 def _is_competition(folder: Path) -> bool:

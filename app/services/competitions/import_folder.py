@@ -24,9 +24,9 @@ from app.services.competitions.check_competition import inspect
 from app.services.runtime.context import Context
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.removal import renew
-from app.storage.blobs.sync import sync_directory
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
+from app.sync_directory import sync_directory
 from app.units import MEGABYTE
 
 MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
+from app.domain.competition import SAMPLE_FILE
 from app.domain.medals import Medal
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, Conflict
@@ -21,7 +22,6 @@ from app.graders.pool import GraderPool
 from app.importers.folder import (
     MAX_FILES,
     ONE_DISK,
-    SAMPLE,
     check_nothing_leaks,
     stage_folder,
 )
@@ -37,11 +37,11 @@ from app.preparation.shared_bytes import share
 from app.regular_file import file_digest
 from app.services.competitions.check_competition import inspect
 from app.services.competitions.run_prepare import PREPARE
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 
 PARTIAL, OLD = ".partial", ".old"
 FOLDER = "prepared"  # of the data directory
-PACKED_SAMPLE = f"{SAMPLE}.gz"
+PACKED_SAMPLE = f"{SAMPLE_FILE}.gz"
 
 
 @contextlib.contextmanager
@@ -185,7 +185,7 @@ def _link_what_a_grader_reads(folder: Path, small: Path) -> None:
     names += [
         path.relative_to(folder) for path in (folder / "private").rglob("*") if path.is_file()
     ]
-    names += [Path(name) for name in (SAMPLE, PACKED_SAMPLE) if (folder / name).is_file()]
+    names += [Path(name) for name in (SAMPLE_FILE, PACKED_SAMPLE) if (folder / name).is_file()]
     for name in names:
         (small / name).parent.mkdir(parents=True, exist_ok=True)
         share(folder / name, small / name)

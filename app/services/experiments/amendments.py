@@ -14,7 +14,7 @@ from app.services.experiments import experiments
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import check_reason
 from app.services.runtime.context import Context
-from app.services.runtime.pages import one_more, page_of
+from app.services.runtime.pages import cursor_number, one_more, page_of
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.amendments import AmendmentRecord
@@ -45,9 +45,7 @@ def amend(
 
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)  # of two amendments at once, the second changes what the first left
-        known = stored_experiments.get(session, name)
-        if known is None:
-            raise NotFound(f"There is no experiment {name!r}.")
+        known = experiments.existing(session, name)
         new = dict(changes)
         if "resources" in new:
             new["resources"] = {**(known.resources or {}), **new["resources"]}
@@ -96,8 +94,7 @@ def withdraw_imports(
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)
         stored_experiments.lock(session, name)  # what is imported meanwhile is not removed
-        if stored_experiments.get(session, name) is None:
-            raise NotFound(f"There is no experiment {name!r}.")
+        experiments.existing(session, name)
         withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)
         if not withdrawn:
             raise NotFound(f"The experiment {name!r} has no such imported result.")
@@ -141,10 +138,7 @@ def history(
         Invalid: the cursor is not of this list.
     """
     experiments.find(context, name)
-    if after is not None and not (after.isdecimal() and len(after) < 19):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    number = cursor_number(after) or 0
     with context.database.read() as session:
-        found = amendments.of_experiment(
-            session, name, after=int(after or 0), limit=one_more(limit)
-        )
+        found = amendments.of_experiment(session, name, after=number, limit=one_more(limit))
     return page_of(found, limit, lambda one: str(one.id))

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, CompetitionStatus, Role, RunState
 from app.errors import Conflict, Forbidden, Invalid, NeedsData, NotFound
-from app.services.auth import Caller, new_key, require_own_experiment
+from app.services.auth import Caller, require_own_experiment
+from app.services.new_keys import new_key
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord

@@ -127,7 +127,12 @@ def find(context: Context, name: str) -> ExperimentRecord:
         NotFound: it does not exist.
     """
     with context.database.read() as session:
-        found = experiments.get(session, name)
+        return existing(session, name)
+
+
+def existing(session: Session, name: str) -> ExperimentRecord:
+    """Like `find`, within a transaction."""
+    found = experiments.get(session, name)
     if found is None:
         raise NotFound(f"There is no experiment {name!r}.")
     return found

@@ -15,6 +15,7 @@ from app.domain.states import ArchivalKind, ReportedScoreKind
 from app.errors import Conflict
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import RunRecord
 from app.storage.queries import archive, runs
@@ -128,8 +129,8 @@ def page(
     run = find_run(context, run_id)
     with context.database.read() as session:
         found = reported_scores.page(session, run_id, after=after, limit=limit + 1)
-    shown = _with_improvement(context, run, found[:limit])
-    return shown, found[limit - 1].id if len(found) > limit else None
+    shown, cursor = page_of(found, limit, lambda one: one.id)
+    return _with_improvement(context, run, shown), cursor
 
 
 def external_info(

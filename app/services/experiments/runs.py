@@ -10,12 +10,14 @@ from sqlalchemy.orm import Session
 from app.domain.states import RunState, SubmissionState
 from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
+from app.services.experiments import experiments
 from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.services.runtime.run_limits import existing_run, refuse_closed, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import experiments, exposure, runs, submission_counts, submissions
+from app.storage.queries import exposure, runs, submission_counts, submissions
 from app.storage.queries.regrades.counted_grades import count_states
 
 PAGE = 1000
@@ -65,7 +67,7 @@ def page(
             after=after,
             limit=limit + 1,
         )
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return page_of(found, limit, lambda one: one.id)
 
 
 def start(context: Context, caller: Caller, run_id: str) -> RunRecord:
@@ -146,8 +148,7 @@ def close_all(context: Context, experiment: str, failure: str | None) -> list[st
         NotFound: the experiment does not exist.
     """
     with context.database.read() as session:
-        if experiments.get(session, experiment) is None:
-            raise NotFound(f"There is no experiment {experiment!r}.")
+        experiments.existing(session, experiment)
         found = runs.list_runs(
             session, experiment=experiment, state=RunState.OPEN, archived=True, limit=None
         )

@@ -10,9 +10,9 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
+from app.domain.competition import METRIC_FILE
 from app.domain.states import SubmissionState
 from app.graders.messages.results import GradingResult
-from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
 from app.services.grading import gradings_in_progress
 from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from app.errors import GradingFault, NotFound, NotGraded, Unavailable
+from app.errors import Conflict, GradingFault, NotFound, Unavailable
 from app.graders.messages.results import GraderFault, Rejected
 from app.graders.version_folder import VersionFolder
 from app.resampling.uncertainty import Uncertainty
@@ -28,6 +28,10 @@ from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
 Estimate = Future[UncertaintyRecord]
 Found = Uncertainty | Rejected | GraderFault
+
+
+class NotGraded(Conflict):
+    """The submission has no score, so there is no noise of it."""
 
 
 @dataclass(frozen=True, slots=True)

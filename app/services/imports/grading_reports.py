@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from app.domain.states import LARGEST_SEED, LEAST_SEED
-from app.errors import BadReport, Conflict, Invalid
+from app.errors import Conflict, Invalid
 from app.importers.grading_report import (
     THRESHOLDS,
+    BadReport,
     Mismatch,
     ReportEntry,
     read_report,

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import BadReport, Conflict, Invalid, NotFound
-from app.importers.grading_report import read_report
+from app.errors import Conflict, Invalid, NotFound
+from app.importers.grading_report import BadReport, read_report
 from app.importers.run_groups import read_run_groups
 from app.services.imports.grading_reports import (
     ImportedReports,

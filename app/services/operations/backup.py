@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull, Unavailable
+from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable
 from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
@@ -28,15 +28,16 @@ from app.services.operations.backup_format import (
     blob_file,
     table_file,
 )
-from app.services.runtime.blob_store import open_store
+from app.services.runtime.blob_store import store_and_database
 from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
-from app.storage.blobs.sync import sync_directory
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.sync_directory import sync_directory
+from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
 
 PARALLEL_COPIES = 8  # files copied at the same time
@@ -77,17 +78,11 @@ def back_up(
     if file is not None and not file.is_file():
         raise NotFound(f"There is no Podium to back up: no database at {file}.")
     _create_folder(folder)
-    blobs, cache = open_store(settings)
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
-    database = Database(settings.database_url, limits=limits)
-    try:
-        with _saying_what_to_do(folder):
-            manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
-            _copy_files(blobs, folder, manifest, progress)
-            _finish(folder, manifest)
-    finally:
-        database.close()
-        cache.close()
+    with store_and_database(settings, limits) as (blobs, database), _saying_what_to_do(folder):
+        manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
+        _copy_files(blobs, folder, manifest, progress)
+        _finish(folder, manifest)
     return manifest
 
 
@@ -101,7 +96,7 @@ def _saying_what_to_do(folder: Path) -> Iterator[None]:
             "it. Remove the folder, and back up again once that is over."
         ) from error
     except (OSError, StorageFull) as error:
-        if isinstance(error, OSError) and error.errno not in DISK_FULL:
+        if isinstance(error, OSError) and not is_disk_full(error):
             raise
         raise StorageFull(
             f"The disk of {folder} is full: the backup there is incomplete, and `podium restore` "

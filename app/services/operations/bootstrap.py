@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from app.domain.states import Role
 from app.errors import BadCompetition
-from app.services.auth import new_key
-from app.services.competitions.check_competition import folders_in
+from app.services.competitions.folders import folders_in
 from app.services.competitions.import_folder import import_folder
+from app.services.new_keys import new_key
 from app.services.operations.keys import revoke
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, keys

@@ -19,13 +19,12 @@ from sqlalchemy.orm import Session
 
 from app.prometheus_metrics import GC_BYTES, GC_FILES, GC_LAST
 from app.services.operations.start_checks import require_own_store
-from app.services.runtime.blob_store import open_store
+from app.services.runtime.blob_store import store_and_database
 from app.services.runtime.context import Context
 from app.services.runtime.scratch import FOLDER
 from app.services.runtime.version_files import directory_of, version_directories
 from app.settings import Settings
 from app.storage.blobs.removal import remove_old
-from app.storage.blobs.store import BlobStore
 from app.storage.blobs.unreferenced import (
     OldFile,
     OldFiles,
@@ -33,12 +32,12 @@ from app.storage.blobs.unreferenced import (
     unreferenced_staged,
 )
 from app.storage.database import dump
-from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
 from app.storage.queries import competitions, pending_uploads
 from app.units import HOUR
 
-STATEMENT_SECONDS = 3600.0  # reading the digests of all rows takes longer than a request may
+# Reading the digests of all rows takes longer than a request may.
+LIMITS = DatabaseLimits(statement_seconds=3600.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
         Unavailable: the database is away.
         StoreAway: the store is away.
     """
-    with _opened(settings) as (store, database):
+    with store_and_database(settings, LIMITS) as (store, database):
         require_own_store(database, store)
         files = store.old_files()
         before = _before(files, age_hours)
@@ -75,7 +74,7 @@ def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> l
     Raises:
         Unavailable, StoreAway: the database or the store is away.
     """
-    with _opened(settings) as (store, database):
+    with store_and_database(settings, LIMITS) as (store, database):
         files = store.old_files()
         before = _before(files, age_hours)
         removed = []
@@ -98,19 +97,6 @@ def sweep(context: Context) -> list[Removable]:
     """Find and remove, as the settings say: what a server does by itself."""
     age = context.settings.gc_age_hours
     return remove(context.settings, unreferenced(context.settings, age_hours=age), age_hours=age)
-
-
-@contextlib.contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[BlobStore, Database]]:
-    store, cache = open_store(settings)
-    database = Database(
-        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
-    )
-    try:
-        yield store, database
-    finally:
-        database.close()
-        cache.close()
 
 
 def _before(files: OldFiles, age_hours: float) -> float:

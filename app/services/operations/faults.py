@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.storage.queries.operation import faults
 from app.storage.queries.operation.faults import ListedFault
 
@@ -15,4 +16,4 @@ def page(
         found = faults.list_faults(
             session, submission_id=submission_id, before=before, limit=limit + 1
         )
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+    return page_of(found, limit, lambda one: one.id)

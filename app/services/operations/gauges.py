@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
+from app.domain import states
 from app.domain.states import SubmissionState
 from app.errors import PodiumError
 from app.logs import log_outage
@@ -28,8 +29,8 @@ from app.services.runtime.context import Context
 from app.storage.queries import submission_counts
 
 log = logging.getLogger("podium.storage")
+Counts = dict[tuple[SubmissionState, int], int]
 BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # sizes in bytes between the queues, ascending
-OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 
 def measure(context: Context) -> None:
@@ -41,10 +42,7 @@ def measure(context: Context) -> None:
     all the same.
     """
     try:
-        with context.database.read() as session:
-            oldest = submission_counts.oldest_queued(session)
-            counts = submission_counts.count_open(session, BOUNDS)
-            alive = consumers(context, session)
+        counts, waited, alive = read_queue(context)
     except (PodiumError, DatabaseError) as error:
         if isinstance(error, DatabaseError):  # an outage was logged where it was met
             log_outage(log, "the database cannot be read", str(error.orig))
@@ -56,13 +54,25 @@ def measure(context: Context) -> None:
     else:
         DATABASE_UP.set(1)
         CONSUMERS.set(alive)
-        for state in OPEN_STATES:
+        for state in states.OPEN:
             for bucket, size in enumerate(QUEUES):
                 OPEN.labels(state.value, size).set(counts.get((state, bucket), 0))
         QUEUED.set(sum(n for (state, _), n in counts.items() if state is SubmissionState.QUEUED))
-        age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
-        OLDEST_QUEUED_SECONDS.set(max(0.0, age))
+        OLDEST_QUEUED_SECONDS.set(waited or 0.0)
     measure_graders(context)
+
+
+def read_queue(context: Context) -> tuple[Counts, float | None, int]:
+    """How many submissions are open, for how long the oldest queued one waits, and the consumers.
+
+    The counts are by state and place among the sizes of `QUEUES`. None if nothing is queued.
+    """
+    with context.database.read() as session:
+        oldest = submission_counts.oldest_queued(session)
+        counts = submission_counts.count_open(session, BOUNDS)
+        alive = consumers(context, session)
+    waited = None if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
+    return counts, None if waited is None else max(0.0, waited), alive
 
 
 def measure_graders(context: Context) -> None:

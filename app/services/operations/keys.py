@@ -10,13 +10,14 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, Role
 from app.errors import Invalid, NotFound
-from app.services.auth import new_key
+from app.services.experiments import experiments
+from app.services.new_keys import new_key
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.services.runtime.pages import one_more, page_of
 from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import KeyRecord
-from app.storage.queries import experiments, keys, runs
+from app.storage.queries import keys, runs
 
 LIFETIME = re.compile(r"([1-9][0-9]{0,4})([hd])")
 
@@ -49,8 +50,7 @@ def create(
 
     def write(session: Session) -> None:
         if experiment:
-            if experiments.get(session, experiment) is None:
-                raise NotFound(f"There is no experiment {experiment!r}.")
+            experiments.existing(session, experiment)
             refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
         keys.add_key(session, record)
 

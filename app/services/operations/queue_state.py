@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from app.domain.states import SubmissionState
-from app.services.operations.gauges import BOUNDS, consumers
+from app.services.operations.gauges import read_queue
 from app.services.runtime.context import Context
-from app.storage.queries import submission_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +30,16 @@ class GradingQueueState:
 
 def queue_state(context: Context) -> GradingQueueState:
     """The state of the queue, the graders and the disk. Reads the open submissions only."""
-    with context.database.read() as session:
-        oldest = submission_counts.oldest_queued(session)
-        counts = submission_counts.count_open(session, BOUNDS)
-        alive = consumers(context, session)
+    counts, waited, alive = read_queue(context)
 
     def total(state: SubmissionState) -> int:
         return sum(n for (each, _), n in counts.items() if each is state)
 
-    waited = None if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
     disk = shutil.disk_usage(context.settings.data_dir)
     return GradingQueueState(
         queued=total(SubmissionState.QUEUED),
         grading=total(SubmissionState.GRADING),
-        oldest_seconds=None if waited is None else max(0.0, waited),
+        oldest_seconds=waited,
         graders=len(context.graders.pids()),
         consumers=alive,
         disk_free=disk.free,

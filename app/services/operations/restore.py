@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.errors import DISK_FULL, DamagedFile, DiskReserved, StorageFull
+from app.errors import DamagedFile, DiskReserved, StorageFull
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BackupManifest,
@@ -27,6 +27,7 @@ from app.settings import Settings
 from app.storage.blobs.disk_reserve import WHAT_TO_DO
 from app.storage.blobs.store import BlobStore
 from app.storage.database.jsonl import read_lines
+from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
 from app.units import CHUNK_BYTES
 
@@ -71,7 +72,7 @@ def _naming_full_disk(settings: Settings) -> Iterator[None]:
     try:
         yield
     except (OSError, StorageFull) as error:
-        if isinstance(error, OSError) and error.errno not in DISK_FULL:
+        if isinstance(error, OSError) and not is_disk_full(error):
             raise
         reserved = error.detail if isinstance(error, DiskReserved) else ""
         is_elsewhere = settings.blobs_url != (settings.data_dir / "blobs").as_uri()

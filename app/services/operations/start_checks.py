@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import create_engine, inspect
 
 from app.errors import Conflict
-from app.services.runtime.blob_store import open_store
+from app.services.runtime.blob_store import store_and_database
 from app.services.runtime.context import INSTANCE
 from app.settings import Settings
 from app.storage.blobs.disk import STORE_FILE
@@ -71,9 +71,7 @@ def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
         OtherStore: the database names another store.
         ForeignStore: another database owns the store, and would remove the files of this one.
     """
-    store, cache = open_store(settings)
-    database = Database(settings.database_url)
-    try:
+    with store_and_database(settings) as (store, database):
         own = _identity_of(store)
         with database.read() as session:
             known = secrets.find(session, secrets.STORE_IDENTITY)
@@ -88,9 +86,6 @@ def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
-    finally:
-        database.close()
-        cache.close()
     if known not in (None, own):
         raise OtherStore(
             f"This process stores files in {store.name}, and the servers of its database "

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.errors import Conflict
 from app.settings import Settings
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 
 MARK = "restoring"  # in the data directory; it has the path of the backup
 

@@ -19,7 +19,7 @@ from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.receipts.check_database import check_trust
-from app.services.runtime.blob_store import open_store
+from app.services.runtime.blob_store import store_and_database
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
@@ -27,7 +27,6 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
-from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
@@ -35,7 +34,7 @@ from app.thread_pool import map_concurrently
 
 PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
-STATEMENT_SECONDS = 3600.0
+LIMITS = DatabaseLimits(statement_seconds=3600.0)
 NAMED = 5  # submissions and files of versions in one remedy
 CHANGED_ROW = ": the row was changed"
 NO_DIGEST = f"the database names the file by something that is not a SHA-256{CHANGED_ROW}"
@@ -69,45 +68,27 @@ def verify(
         Unavailable, StoreAway: the database or the store is away. The next call can go on.
     """
     is_database_damaged = _check_database(settings, progress)
-    store, cache = open_store(settings)
-    database = Database(
-        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
-    )
-    saved_at = time.monotonic()
-    try:
-        with database.read() as session, _scratch(settings) as scratch:
-            targets = _targets(session, store, settings.data_dir / "competitions", progress.after)
-            if sample is not None:
-                targets = iter(_sample(targets, sample))
-                total = sample
-            else:
-                total = dump.count_referenced_files(session.connection()) - progress.checked
-            compare = _comparison(store, scratch)
-            for target, problem in map_concurrently(compare, targets, concurrency=PARALLEL_READS):
-                if problem is not None:
-                    progress.damaged.append(_damage(session, store, target, problem))
-                progress.count(target.key, target.bytes if isinstance(target.bytes, int) else 0)
-                advance("comparing files", 1, max(total, 1))
-                if time.monotonic() - saved_at > SAVE_SECONDS and sample is None:
-                    progress.save()
-                    saved_at = time.monotonic()
+    with store_and_database(settings, LIMITS) as (store, database):
+        try:
+            with database.read() as session, _scratch(settings) as scratch:
+                _compare_files(session, store, settings, scratch, advance, sample, progress)
+                if sample is None:
+                    progress.damaged += [
+                        Damage("receipt", name, problem, [], CHANGED_RECORD)
+                        for name, problem in check_trust(session)
+                    ]
+            progress.complete = True
+        except DatabaseError:
+            if not is_database_damaged:
+                raise
+            found = progress.damaged[-1]
+            problem = (
+                f"{found.problem} Files were not compared: it cannot be asked for their names."
+            )
+            progress.damaged[-1] = replace(found, problem=problem)
+        finally:
             if sample is None:
-                progress.damaged += [
-                    Damage("receipt", name, problem, [], CHANGED_RECORD)
-                    for name, problem in check_trust(session)
-                ]
-        progress.complete = True
-    except DatabaseError:
-        if not is_database_damaged:
-            raise
-        found = progress.damaged[-1]
-        problem = f"{found.problem} Files were not compared: it cannot be asked for their names."
-        progress.damaged[-1] = replace(found, problem=problem)
-    finally:
-        if sample is None:
-            progress.save()
-        database.close()
-        cache.close()
+                progress.save()
 
 
 def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
@@ -122,6 +103,33 @@ def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
         progress.damaged.append(Damage("database", str(file), str(error), [], remedy))
         return True
     return False
+
+
+def _compare_files(
+    session: Session,
+    store: BlobStore,
+    settings: Settings,
+    scratch: Path,
+    advance: Advance,
+    sample: int | None,
+    progress: VerifyProgress,
+) -> None:
+    saved_at = time.monotonic()
+    targets = _targets(session, store, settings.data_dir / "competitions", progress.after)
+    if sample is not None:
+        targets = iter(_sample(targets, sample))
+        total = sample
+    else:
+        total = dump.count_referenced_files(session.connection()) - progress.checked
+    compare = _comparison(store, scratch)
+    for target, problem in map_concurrently(compare, targets, concurrency=PARALLEL_READS):
+        if problem is not None:
+            progress.damaged.append(_damage(session, store, target, problem))
+        progress.count(target.key, target.bytes if isinstance(target.bytes, int) else 0)
+        advance("comparing files", 1, max(total, 1))
+        if time.monotonic() - saved_at > SAVE_SECONDS and sample is None:
+            progress.save()
+            saved_at = time.monotonic()
 
 
 def _targets(session: Session, store: BlobStore, versions: Path, after: str) -> Iterator[_Target]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.errors import Invalid, NotFound
+from app.errors import NotFound
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.auth import Caller, may_reach, own_run
 from app.services.experiments import experiments
 from app.services.runtime.context import Context
-from app.services.runtime.pages import one_more, page_of
+from app.services.runtime.pages import one_more, page_of, wrong_cursor
 from app.services.submissions import disclose
 from app.storage.database.records import RunRecord
 from app.storage.queries import runs
@@ -70,7 +70,7 @@ def of_experiment(
     with context.database.read() as session:
         last = None if after is None else receipts.get(session, after)
         if after is not None and (last is None or last.experiment != name):
-            raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+            raise wrong_cursor()
         number = -1 if last is None else last.number
         found = receipts.of_experiment(
             session, name, kind=kind, after=number, limit=one_more(limit)

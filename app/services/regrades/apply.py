@@ -6,11 +6,12 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState
 from app.domain.wording import counted
-from app.errors import Conflict, NotFound
+from app.errors import Conflict
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import check_reason
 from app.services.regrades.add_submissions import add_submissions
 from app.services.regrades.difference import summary
+from app.services.regrades.show import existing
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -42,10 +43,8 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
     """
     check_reason(reason)
     with context.database.read() as session:
-        found = regrades.get(session, regrade_id)
-        before = None if found is None else regrades.in_force_at(session, found.competition)
-    if found is None:
-        raise NotFound(f"There is no regrade {regrade_id!r}.")
+        found = existing(session, regrade_id)
+        before = regrades.in_force_at(session, found.competition)
     _refuse(found)
     if _takes_more(context, found):
         raise RegradeNotReady(

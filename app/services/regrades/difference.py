@@ -12,6 +12,7 @@ from app.errors import Conflict
 from app.services.results.inputs.attempts import attempt_of_run
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.statistics.attempt_columns import Attempt
 from app.statistics.estimates import means_in_percent
 from app.storage.queries import results
@@ -96,7 +97,7 @@ def changes(
     before = before_of(context, regrade)
     with context.database.read() as session:
         found = differences.differences(session, regrade.id, before, after=after, limit=limit + 1)
-    return found[:limit], found[limit - 1].submission if len(found) > limit else None
+    return page_of(found, limit, lambda one: one.submission)
 
 
 @dataclass(frozen=True, slots=True)

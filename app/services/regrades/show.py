@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy.orm import Session
+
 from app.domain.states import SubmissionState
-from app.errors import Invalid, NotFound
+from app.errors import NotFound
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of, wrong_cursor
 from app.storage.queries import competitions
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -46,10 +49,20 @@ def find(context: Context, regrade_id: str) -> ShownRegrade:
         NotFound: it does not exist.
     """
     with context.database.read() as session:
-        found = regrades.get(session, regrade_id)
+        found = existing(session, regrade_id)
+    return _shown(context, [found])[0]
+
+
+def existing(session: Session, regrade_id: str, *, locks: bool = False) -> RegradeRecord:
+    """A regrade by its id, in a transaction that may lock it.
+
+    Raises:
+        NotFound: it does not exist.
+    """
+    found = regrades.get(session, regrade_id, locks=locks)
     if found is None:
         raise NotFound(f"There is no regrade {regrade_id!r}.")
-    return _shown(context, [found])[0]
+    return found
 
 
 def page(
@@ -62,14 +75,14 @@ def page(
         Invalid: the cursor is not of this list.
     """
     if after is not None and not after.startswith(f"{regrades.PREFIX}_"):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+        raise wrong_cursor()
     with context.database.read() as session:
         known = competitions.current_version(session, slug)
         found = regrades.of_competition(session, slug, after=after, limit=limit + 1)
     if known is None:
         raise NotFound(f"There is no competition {slug!r}.")
-    shown = _shown(context, found[:limit])
-    return shown, found[limit - 1].id if len(found) > limit else None
+    shown, cursor = page_of(found, limit, lambda one: one.id)
+    return _shown(context, shown), cursor
 
 
 def _shown(context: Context, found: list[RegradeRecord]) -> list[ShownRegrade]:

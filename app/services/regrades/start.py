@@ -10,6 +10,7 @@ from app.domain.states import CompetitionStatus, RegradeState
 from app.errors import Conflict, NeedsData, NotFound, TakesNoSubmissions
 from app.services.public_log.reasons import check_reason
 from app.services.regrades.add_submissions import add_more, add_submissions
+from app.services.regrades.show import existing
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
 from app.storage.queries import competitions, runs, submissions
@@ -114,9 +115,7 @@ def cancel(context: Context, regrade_id: str, *, reason: str, by: str | None) ->
     check_reason(reason)
 
     def record(session: Session) -> RegradeRecord:
-        found = regrades.get(session, regrade_id, locks=True)
-        if found is None:
-            raise NotFound(f"There is no regrade {regrade_id!r}.")
+        found = existing(session, regrade_id, locks=True)
         if found.state in (RegradeState.APPLIED, RegradeState.CANCELLED):
             raise Conflict(
                 f"The regrade {regrade_id} is {found.state.value}, so it cannot be cancelled. To "

@@ -13,12 +13,11 @@ from app.services.results.inputs.competition_info import CompetitionInfo, compet
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
-from app.statistics.percentiles import percentile
+from app.statistics.percentiles import percentile_if_known
 from app.storage.queries import competitions, results
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord, final_of
-from app.storage.queries.regrades.counted_runs import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,8 @@ def at_competition(
         result(
             run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
-            worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+            worse=run.worse, failure=run.failure,
+            percentile=percentile_if_known(convention, run.better, run.equal, run.worse),
             created_at=run.created_at, started_at=run.started_at, closed_at=run.closed_at,
             regrade=run.regrade,
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
@@ -145,12 +145,6 @@ def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
         "reported_score": last.score if last else None,
         "reported_sort": last.kind.value if last else None,
     }
-
-
-def _percentile(run: RunResult, convention: str) -> float | None:
-    if run.better is None or run.equal is None or run.worse is None:
-        return None
-    return percentile(convention, run.better, run.equal, run.worse)
 
 
 def _medal_name(medal: Medal | None) -> str | None:

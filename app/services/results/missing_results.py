@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.wording import first_few
-from app.errors import AttemptsMissing, BaselinesMissing
+from app.errors import AttemptsMissing, Conflict
 from app.services.results.run_outcomes import ResultStatus, RunOutcome
 
 ALL_LOST = "all its runs were lost to infrastructure"
 NO_RUN = "no run"
 SHOWN_MISSING = 3
+
+
+class BaselinesMissing(Conflict):
+    """Some runs are at competitions without a known baseline, so their success is unknown.
+
+    Carries `missing_baseline`: a list of `{competition, runs}`.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
@@ -13,6 +12,7 @@ from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import check_reason
 from app.services.reviews.compute import add_signals, leak_finding
 from app.services.runtime.context import Context
+from app.storage.blobs.store import DIGEST
 from app.storage.queries import competitions, runs
 from app.storage.queries.reviews import decisions, known_leaks, signals
 from app.storage.queries.reviews.decisions import ReviewRecord
@@ -26,7 +26,6 @@ LOGGED_AS = {
     ReviewDecision.ANNOTATE: "annotation",
 }
 LISTED, DELISTED = "leak", "delisting"  # of files known to be leaked
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def decide(
@@ -80,7 +79,7 @@ def add_known_leak(
         Invalid: it is not a SHA-256 in hex, or the note is blank or too long.
         Conflict: the file is listed already.
     """
-    if not _SHA256.fullmatch(sha256):
+    if not DIGEST.fullmatch(sha256):
         raise Invalid("sha256: it has 64 digits from 0-9 and a-f, as `sha256sum FILE` prints it.")
     check_reason(note, "note")
 

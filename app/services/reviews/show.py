@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.states import QueueState
-from app.errors import Invalid, NotFound
+from app.errors import NotFound
 from app.review.signals import Level, Signal
 from app.services.runtime.context import Context
-from app.services.runtime.pages import one_more, page_of
+from app.services.runtime.pages import cursor_number, one_more, page_of
 from app.storage.database.records import RunRecord
 from app.storage.queries import runs
 from app.storage.queries.reviews import decisions, known_leaks, signals
@@ -53,8 +53,7 @@ def page(
     Raises:
         Invalid: the cursor is not of this list.
     """
-    if after is not None and not (after.isdecimal() and len(after) < 19):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    before = cursor_number(after)
     states = {QueueState.OPEN: True, QueueState.DECIDED: False, QueueState.ALL: None}
     with context.database.read() as session:
         found = signals.queue(
@@ -64,7 +63,7 @@ def page(
             signal=wanted.signal,
             experiment=wanted.experiment,
             competition=wanted.competition,
-            before=None if after is None else int(after),
+            before=before,
             limit=one_more(limit),
         )
         shown, cursor = page_of(found, limit, lambda one: str(one.last))

@@ -7,9 +7,9 @@ import threading
 from concurrent.futures import CancelledError, wait
 from dataclasses import dataclass
 
+from app.domain.competition import METRIC_FILE, SAMPLE_FILE
 from app.domain.leaderboard import Leaderboard
 from app.errors import PodiumError
-from app.grading.custom_metric import METRIC_FILE
 from app.grading.graded import Graded
 from app.review.scores import bound_of
 from app.services.grading.send_to_grader import send_to_grader
@@ -18,7 +18,6 @@ from app.storage.database.records import VersionFileRecord
 from app.storage.queries import version_files
 from app.storage.queries.reviews.sketches import digest_of
 
-SAMPLE = "public/sample_submission.csv"
 WAIT_SECONDS = 0.5  # between looks whether this process ends
 log = logging.getLogger("podium.reviews")
 
@@ -54,7 +53,7 @@ def version_facts(context: Context, version_id: int, stopping: threading.Event) 
         higher_is_better=higher,
         bound=None if METRIC_FILE in files else bound_of(higher_is_better=higher),
         board=entry.leaderboard,
-        sample_digest=_sample_digest(context, version_id, files.get(SAMPLE), stopping),
+        sample_digest=_sample_digest(context, version_id, files.get(SAMPLE_FILE), stopping),
     )
 
 

@@ -1,11 +1,16 @@
-"""The blob store that the settings name, and this machine's cache of it."""
+"""The blob store that the settings name, this machine's cache of it, and the database with it."""
 
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
 
 from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.store import BlobStore
+from app.storage.database.database import Database
+from app.storage.database.engine import DatabaseLimits
 from app.units import MEGABYTE
 
 
@@ -30,6 +35,24 @@ def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
         cache.close()
         raise
     return blobs, cache
+
+
+@contextlib.contextmanager
+def store_and_database(
+    settings: Settings, limits: DatabaseLimits = DatabaseLimits()
+) -> Iterator[tuple[BlobStore, Database]]:
+    """The store and the database, open for as long as the block takes: for work without a server.
+
+    Raises:
+        BadSettings: as `open_store`.
+    """
+    store, cache = open_store(settings)
+    database = Database(settings.database_url, limits=limits)
+    try:
+        yield store, database
+    finally:
+        database.close()
+        cache.close()
 
 
 def require_store(settings: Settings) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
-from app.grading.custom_metric import METRIC_FILE
+from app.domain.competition import METRIC_FILE
 from app.storage.queries import version_files
 
 

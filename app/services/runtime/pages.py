@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from app.errors import Invalid
+
 Item = TypeVar("Item")
+Cursor = TypeVar("Cursor")
+MOST_DIGITS = 18  # of a cursor that is a number: always fits into a column of integers
 
 
 def one_more(limit: int | None) -> int | None:
@@ -14,8 +18,8 @@ def one_more(limit: int | None) -> int | None:
 
 
 def page_of(
-    found: Sequence[Item], limit: int | None, cursor: Callable[[Item], str]
-) -> tuple[list[Item], str | None]:
+    found: Sequence[Item], limit: int | None, cursor: Callable[[Item], Cursor]
+) -> tuple[list[Item], Cursor | None]:
     """The first `limit` of the items that were found, and the cursor, None after the last page.
 
     `cursor` gives that of the page after an item.
@@ -28,3 +32,24 @@ def page_of(
     if limit is None or len(found) <= limit:
         return list(found), None
     return list(found[:limit]), cursor(found[limit - 1])
+
+
+def wrong_cursor() -> Invalid:
+    """The error for a cursor that no page of the list has given."""
+    return Invalid("cursor: it is not the next_cursor of a page of this list.")
+
+
+def cursor_number(cursor: str | None) -> int | None:
+    """The number that a cursor is; None for the first page.
+
+    Raises:
+        Invalid: it is not a number.
+
+    >>> cursor_number("7"), cursor_number(None)
+    (7, None)
+    """
+    if cursor is None:
+        return None
+    if not cursor.isdecimal() or len(cursor) > MOST_DIGITS:
+        raise wrong_cursor()
+    return int(cursor)

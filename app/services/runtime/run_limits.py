@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.competition import Competition
 from app.domain.states import RunState
 from app.errors import (
-    IdempotencyMismatch,
+    Conflict,
     NotFound,
     QuotaExceeded,
     RunClosed,
@@ -22,6 +22,10 @@ from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import runs, submission_counts
 
 DAY = timedelta(days=1)
+
+
+class IdempotencyMismatch(Conflict):
+    """This Idempotency-Key was used before with other bytes."""
 
 
 def refuse_closed(run: RunRecord, now: datetime) -> None:

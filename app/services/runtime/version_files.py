@@ -16,8 +16,8 @@ from pathlib import Path
 
 from cachetools import LRUCache
 
+from app.domain.competition import SAMPLE_FILE
 from app.errors import DamagedFile
-from app.importers.folder import SAMPLE
 from app.importers.tree import StagedFile
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
@@ -201,7 +201,7 @@ class VersionFiles:
             return known
         with self._database.read() as session:
             files = version_files.working_files(
-                session, version.id, also=(SAMPLE,), private=answers
+                session, version.id, also=(SAMPLE_FILE,), private=answers
             )
         with self._lock:
             self._working[key] = files

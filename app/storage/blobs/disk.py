@@ -15,9 +15,9 @@ from app.storage.blobs.lease import Lease
 from app.storage.blobs.links import link_or_copy, replace_by_link
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
-from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import Spool, translate_disk_full
 from app.storage.blobs.verify import verify_staged
+from app.sync_directory import sync_directory
 from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.errors import CannotStart
 from app.regular_file import read_regular
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 from app.system_limits import is_used_up
 
 

@@ -22,7 +22,7 @@ from typing import BinaryIO
 from app.errors import StoreAway
 from app.regular_file import open_regular
 from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.sync import sync_directory
+from app.sync_directory import sync_directory
 from app.system_limits import is_used_up
 from app.thread_pool import map_concurrently
 
@@ -204,19 +204,20 @@ def recover(store: DiskBlobs, path: Path) -> int:
         ):
             blob_path = store.path(record.sha256)
             directories.add(blob_path.parent)
-            if is_missing:
-                try:
-                    blob_path.unlink(missing_ok=True)
-                    store.put(record.body)
-                    if record.is_behind_damage:
-                        log.warning("rewrote a lost file", extra={"path": str(blob_path)})
-                    else:
-                        rewritten += 1
-                except (OSError, StoreAway) as error:
-                    if is_used_up(error):
-                        raise
-                    is_recovered = False  # the others do not wait for this one
-                    log.exception("cannot write a file again", extra={"path": str(blob_path)})
+            if not is_missing:
+                continue
+            try:
+                blob_path.unlink(missing_ok=True)
+                store.put(record.body)
+                if record.is_behind_damage:
+                    log.warning("rewrote a lost file", extra={"path": str(blob_path)})
+                else:
+                    rewritten += 1
+            except (OSError, StoreAway) as error:
+                if is_used_up(error):
+                    raise
+                is_recovered = False  # the others do not wait for this one
+                log.exception("cannot write a file again", extra={"path": str(blob_path)})
     for _ in map_concurrently(sync_directory, directories, concurrency=CONCURRENT_SYNCS):
         pass
     if is_recovered:

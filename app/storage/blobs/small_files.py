@@ -21,8 +21,8 @@ from app.read_settings import require_usable
 from app.storage.blobs.disk import DiskBlobs, renew_blob
 from app.storage.blobs.journal import JOURNALS, Journal, recover
 from app.storage.blobs.store import Blob, path_of
-from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
+from app.sync_directory import sync_directory
 
 JOURNAL_BYTES = 32 * 1024 * 1024  # size after which a new journal is begun
 RECOVERY_DELAY_SECONDS = 60.0  # for a full journal: Linux writes dirty pages after 30 seconds

@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from app.errors import DISK_FULL, StorageFull, StoreAway
+from app.errors import StorageFull, StoreAway
 from app.storage.blobs.disk_reserve import DiskReserve
+from app.system_limits import is_disk_full
 
 CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
 # The directory was removed or unmounted, or its disk fails.
@@ -157,12 +157,7 @@ class Upload:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.discard()
 
     def _open_descriptor(self) -> int:
@@ -177,7 +172,7 @@ def translate_disk_full(files: str = SUBMITTED) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if not is_disk_full(error):
             raise
         raise StorageFull(f"The disk for {files} is full; nothing was stored.") from error
 

@@ -8,7 +8,7 @@ import sys
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from app.errors import DISK_FULL
+from app.system_limits import is_disk_full
 
 # SQLite's primary result codes for a locked database, an unreachable disk, or one that was mounted
 # read-only because of its errors.
@@ -86,7 +86,7 @@ def is_full(error: BaseException) -> bool:
         return _primary_code(error) == sqlite3.SQLITE_FULL
     if "psycopg" in sys.modules and _is_postgres_full(error):
         return True
-    return isinstance(error, OSError) and error.errno in DISK_FULL
+    return is_disk_full(error)
 
 
 def may_pass(error: BaseException) -> bool:

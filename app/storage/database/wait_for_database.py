@@ -7,10 +7,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.errors import DISK_FULL, BadDatabaseUrl, StorageFull, Unavailable
+from app.errors import BadDatabaseUrl, StorageFull, Unavailable
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.errors import is_denied, is_outage
 from app.storage.database.revisions import is_upgraded
+from app.system_limits import is_disk_full
 
 log = logging.getLogger("podium.storage")
 CHECK_SECONDS = 1.0
@@ -73,5 +74,5 @@ def has_full_disk(directory: Path) -> bool:
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(bytes(INDEX_BYTES))
     except OSError as error:
-        return error.errno in DISK_FULL
+        return is_disk_full(error)
     return False

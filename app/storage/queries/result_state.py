@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Text, func, select, type_coerce
 from sqlalchemy.orm import Session
 
-from app.domain.states import ArchivalKind, RunState, SubmissionState
+from app.domain.states import OPEN, ArchivalKind, RunState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.acts import Amendment, Archival
 from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
@@ -27,7 +27,6 @@ IMPORTED = ImportedGrade.__table__
 REPORTED = ReportedScore.__table__
 ARCHIVAL = Archival.__table__
 AMENDMENT = Amendment.__table__
-WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def result_state(session: Session) -> ResultState:
     queued = (
         select(RUN.c.experiment, RUN.c.id)
         .join(SUBMISSION, SUBMISSION.c.run_id == RUN.c.id)
-        .where(SUBMISSION.c.state.in_(WAITING), RUN.c.state == RunState.CLOSED)
+        .where(SUBMISSION.c.state.in_(OPEN), RUN.c.state == RunState.CLOSED)
         .distinct()
         .order_by(RUN.c.id)
     )

@@ -48,7 +48,7 @@ LAST_ROWS = (
 # Computed first, so that no database reads all that a run has ever sent to find what is open.
 ALL_OPEN = (
     select(TABLE.c.run_id)
-    .where(TABLE.c.state.in_(sorted(OPEN)))
+    .where(TABLE.c.state.in_(OPEN))
     .cte("all_open")
     .prefix_with("MATERIALIZED")
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.errors import NotFound
-from app.services.competitions.check_competition import check_suites, folders_in
+from app.services.competitions.check_competition import check_suites
+from app.services.competitions.folders import folders_in
 
 SUITES = """
 [suites.small]

@@ -7,8 +7,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import Role
 from app.errors import BadRequest, Forbidden
-from app.services.auth import Caller, authenticate, new_key
+from app.services.auth import Caller, authenticate
 from app.services.experiments.disclosures import disclosures_of, entries_after, ledger
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context
 from app.storage.queries import exposure, keys
 from tests.storage.make import NOON, World, add_grade, make_grade

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.competition import SAMPLE_FILE
 from app.services.competitions.import_folder import import_folder
 from app.services.grading.send_to_grader import send_to_grader
-from app.services.reviews.versions import SAMPLE, Stopped, version_facts
+from app.services.reviews.versions import Stopped, version_facts
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.queries.reviews.sketches import digest_of
@@ -74,7 +75,7 @@ def test_the_best_score_of_a_metric_py_and_a_board_that_is_not_there_are_unknown
 def test_a_sample_that_the_store_has_lost_has_no_digest(grading: Context, tmp_path: Path) -> None:
     folder = write_competition(tmp_path / "tiny")
     version = imported(grading, folder)
-    sample = grading.blobs.put((folder / SAMPLE).read_bytes()).sha256
+    sample = grading.blobs.put((folder / SAMPLE_FILE).read_bytes()).sha256
     with grading.blobs.lease(sample) as lease:
         lease.path.unlink()
 

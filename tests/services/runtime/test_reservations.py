@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.states import RunState, SubmissionState
-from app.errors import IdempotencyMismatch, QuotaExceeded, RunClosed, TooManyFailures
+from app.errors import QuotaExceeded, RunClosed, TooManyFailures
 from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.own_metrics import OwnMetrics
 from app.services.runtime.reservations import (
@@ -18,6 +18,7 @@ from app.services.runtime.reservations import (
     Undecided,
     WantedPlace,
 )
+from app.services.runtime.run_limits import IdempotencyMismatch
 from app.services.runtime.stored_bytes import StoredBytes
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.domain.states import Role, RunState
-from app.services.auth import authenticate, new_key
+from app.services.auth import authenticate
+from app.services.new_keys import new_key
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord

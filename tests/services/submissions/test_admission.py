@@ -11,8 +11,8 @@ from sqlalchemy import event
 
 from app.domain.states import ArchivalKind, Role, RunState
 from app.errors import PodiumError
-from app.services.auth import new_key
 from app.services.experiments.archiving import archive
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context, open_context
 from app.services.submissions.submit import Admission, Sender, admit, admit_all, open_run
 from app.settings import Settings

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import Role
 from app.errors import QuotaExceeded, StorageFull
-from app.services.auth import new_key
 from app.services.grading.submission_claims import SubmissionClaims
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context
 from app.services.submissions.batch_receiver import (
     GROUP_SIZE,

@@ -12,7 +12,7 @@ import pytest
 from app.domain.feedback import Feedback
 from app.domain.states import Role, RunState, SubmissionState
 from app.errors import BadRequest, NotFound, Unauthorized
-from app.services.auth import new_key
+from app.services.new_keys import new_key
 from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.context import open_context
 from app.services.runtime.version_files import VersionFiles

@@ -12,7 +12,8 @@ from app.domain.states import Role
 from app.domain.verdict import Verdict
 from app.errors import GradingFault, QuotaExceeded, Unauthorized, Unavailable
 from app.graders.messages.results import GraderFault
-from app.services.auth import Caller, new_key
+from app.services.auth import Caller
+from app.services.new_keys import new_key
 from app.services.runtime.context import Context
 from app.services.submissions.validate import finish, refuse_beyond_bound
 from app.storage.queries import exposure, keys

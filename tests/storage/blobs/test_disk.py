@@ -18,11 +18,6 @@ ROOT = Path(__file__).parents[3]
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
-@pytest.fixture
-def store(tmp_path):
-    return DiskBlobs(tmp_path / "blobs")
-
-
 def uploads(store):
     return list((store.root / "uploads").iterdir())
 

@@ -18,11 +18,6 @@ from tests.storage.disks import fill, small_disk
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def store(tmp_path):
-    return DiskBlobs(tmp_path / "blobs")
-
-
 def uploads(store):
     return list((store.root / "uploads").iterdir())
 

@@ -25,11 +25,6 @@ BODIES = [b"id,count\n%d,2\n" % number for number in range(20)]
 
 
 @pytest.fixture
-def store(tmp_path):
-    return DiskBlobs(tmp_path / "blobs")
-
-
-@pytest.fixture
 def small(store):
     small = SmallFiles(store)
     yield small

@@ -21,11 +21,6 @@ CAN_LINK = pytest.mark.parametrize("can_link", [True, False], ids=["link", "copy
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DiskBlobs:
-    return DiskBlobs(tmp_path / "blobs")
-
-
-@pytest.fixture
 def staged(tmp_path: Path) -> Path:
     file = tmp_path / "staged.csv"
     file.write_bytes(DATA)

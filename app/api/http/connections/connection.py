@@ -11,9 +11,8 @@ import httptools
 from app.api.http.connections import refusals
 from app.api.http.connections.limit import ConnectionLimit, counted_address
 from app.api.http.connections.progress import Receiving, Writing
-from app.api.http.connections.refusals import Refusal
+from app.api.http.connections.refusals import Refusal, foreign_host
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
-from app.api.http.foreign_host import foreign_host
 from app.api.http.request_log import CALLER
 from app.api.http.turns.sender_turns import PEER, WAITING
 

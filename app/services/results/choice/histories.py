@@ -15,13 +15,11 @@ from app.services.results.inputs.scope import ResultContext, ResultFilter, gathe
 from app.services.runtime.context import Context
 from app.statistics.efficiency import Usage
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
-from app.statistics.percentiles import percentile
+from app.statistics.percentiles import percentile_if_known
 from app.storage.queries import results, submissions
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.results import GradedSubmission
 from app.units import HOUR
-
-DEFAULT_CONVENTION = "mid-rank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +131,8 @@ def _step(
         public_score=one.public_score,
         medal=None if one.medal is None else Medal(one.medal),
         selected=selected,
-        percentile=None if convention is None else _percentile(one, convention),
+        percentile=percentile_if_known(convention, one.better, one.equal, one.worse),
     )
-
-
-def _percentile(one: GradedSubmission, convention: str) -> float | None:
-    if one.better is None or one.equal is None or one.worse is None:
-        return None
-    return percentile(convention, one.better, one.equal, one.worse)
 
 
 def _scale(usage: Mapping[str, Any], axis: Axis) -> float | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.errors import Conflict
-from app.services.results.choice.histories import DEFAULT_CONVENTION, histories_of
+from app.services.results.choice.histories import histories_of
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import Choice
+from app.statistics.percentiles import DEFAULT_CONVENTION
 from app.statistics.selection import (
     Difference,
     Regret,

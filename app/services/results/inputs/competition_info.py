@@ -8,12 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.wording import first_few
-from app.errors import LeaderboardsMissing
+from app.errors import Conflict
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
 SHOWN_COMPETITIONS = 10  # in an error text
 COMPLEXITIES = ("low", "medium", "high")
+
+
+class LeaderboardsMissing(Conflict):
+    """Some competitions have no human leaderboard, so nobody can win a medal there.
+
+    Carries `no_leaderboard`: a list of slugs.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,11 @@ from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.inputs.several import several
 from app.services.results.scores.score_values import NO_VALUE, REMEDY, Key, values
 from app.services.runtime.context import Context
-from app.statistics.percentiles import PERCENTILE, SCALES
+from app.statistics.percentiles import DEFAULT_CONVENTION, PERCENTILE, SCALES
 from app.statistics.scores.probability_better import probability_better
 from app.statistics.scores.score_estimates import ScoreEstimate, ScoreSummary
 from app.statistics.scores.score_summaries import summarise
 
-DEFAULT_CONVENTION = "mid-rank"
 SHOWN_UNPLACED = 3
 Scores = list[NDArray[np.float64]]
 

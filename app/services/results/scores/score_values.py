@@ -15,7 +15,7 @@ from app.statistics.percentiles import (
     PERCENTILE,
     SAMPLE_TO_GOLD,
     between_sample_and_gold,
-    percentile,
+    percentile_if_known,
     performance_gap_closed,
 )
 from app.storage.queries import competitions, results
@@ -51,10 +51,7 @@ class ScoreScale:
         """
         board = self.entry.leaderboard
         if self.scale == PERCENTILE:
-            better, equal, worse = counts
-            if better is None or equal is None or worse is None or self.convention is None:
-                return None
-            return percentile(self.convention, better, equal, worse)
+            return percentile_if_known(self.convention, *counts)
         if board is None:
             return None
         if self.scale == SAMPLE_TO_GOLD:

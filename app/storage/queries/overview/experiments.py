@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, case, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import ArchivalKind, RunState, SubmissionState
+from app.domain.states import OPEN, ArchivalKind, RunState
 from app.storage.database.models import CompetitionVersion, Disclosure, Experiment, Run, Submission
 from app.storage.database.records import DISCLOSURE_KINDS, ExperimentRecord
 from app.storage.database.tables.acts import Amendment, Archival
@@ -28,7 +28,6 @@ SORTS = {
     "model": EXPERIMENT.c.model,
     "created": EXPERIMENT.c.created_at,
 }
-WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 SPENT = ("timed", "seconds", "priced", "cost_usd")
 
 
@@ -183,7 +182,7 @@ def _busy() -> Any:
     graded = (
         select(RUN.c.experiment)
         .join(SUBMISSION, SUBMISSION.c.run_id == RUN.c.id)
-        .where(SUBMISSION.c.state.in_(WAITING))
+        .where(SUBMISSION.c.state.in_(OPEN))
     )
     return select(RUN.c.experiment).where(RUN.c.state == RunState.OPEN).union(graded)
 
@@ -205,9 +204,5 @@ def _shared() -> list[Any]:
     return [select(column).scalar_subquery() for column in columns]
 
 
-def _one(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return case((condition, 1), else_=0)
-
-
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.sum(_one(condition))
+    return func.sum(case((condition, 1), else_=0))

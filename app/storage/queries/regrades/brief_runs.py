@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, Text, case, func, literal_column, select, type_coerce
 from sqlalchemy.orm import Session
 
-from app.domain.states import SubmissionState
+from app.domain.states import OPEN, SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
 from app.storage.queries.regrades.in_force import CountedGrades, InForce, alias
@@ -18,7 +18,6 @@ RUN = Run.__table__
 SUBMISSION = Submission.__table__
 IMPORTED_RUN = ImportedRun.__table__
 REPORTED = ReportedScore.__table__
-WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 
 class BriefResult(NamedTuple):
@@ -126,7 +125,7 @@ def brief_query(
         counted.column("medal"),
         counted.column("above_median"),
         count(),
-        count(each.state.in_(WAITING)),
+        count(each.state.in_(OPEN)),
         count(each.state == SubmissionState.FAILED),
         case((graded, 0), else_=reported.correlate(RUN).scalar_subquery()),
         IMPORTED_RUN.c.run_id.is_not(None),

@@ -23,16 +23,9 @@ from tests.services.results.make import (
     closed_run,
     exclude,
 )
-from tests.services.submissions.conftest import readable_version
 from tests.storage.make import add_submission, make_submission
 
 FAIL = ResultFilter(padding=Padding.FAIL)
-
-
-@pytest.fixture
-def bikes(context: Context) -> VersionRecord:
-    """A competition whose lowest score is the best."""
-    return readable_version(context, "bikes")
 
 
 def test_files_are_in_hours_and_have_a_percentile_where_a_convention_is_named(

@@ -32,12 +32,6 @@ NOTHING = {"score": 0.9, "public_score": 0.3}
 ALL = ResultFilter()
 
 
-@pytest.fixture
-def bikes(context: Context) -> VersionRecord:
-    """A competition whose lowest score is the best."""
-    return readable_version(context, "bikes")
-
-
 def chosen(context: Context, filters: ResultFilter = ALL, k: int = 2) -> tuple[object, ...]:
     """pass@k, the rate of the attempt that is chosen, and what has no public scores."""
     _, (best,), public = pass_at_k(context, "first", filters, (k,), "any_medal")

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.errors import LeaderboardsMissing
 from app.services.results.inputs.competition_info import (
     CompetitionInfo,
+    LeaderboardsMissing,
     competition_info,
     refuse_without_board,
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from app.domain.result_choices import Excluded, Reviews
 from app.domain.states import ArchivalKind
 from app.services.regrades.apply import apply
@@ -28,11 +26,6 @@ from tests.services.results.make import NOON, archive_it, closed_run, exclude
 from tests.services.submissions.conftest import readable_version
 
 LATER = NOON + timedelta(days=1)
-
-
-@pytest.fixture
-def bikes(context: Context) -> VersionRecord:
-    return readable_version(context, "bikes")
 
 
 def keep(context: Context, submission: str, **chances: float) -> None:
