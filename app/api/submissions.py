@@ -6,14 +6,14 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
 from app.api import serializers
 from app.api.dependencies import AlsoHarness, Anyone, Ctx, Cursor, Id, Limit
 from app.api.http.body_limit import upload_slot
-from app.api.http.file_responses import leased_file
+from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
@@ -66,15 +66,18 @@ def show_submission(context: Ctx, caller: AlsoHarness, submission_id: Id) -> Any
     responses={
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
         206: {"content": {"text/csv": {"schema": {"type": "string"}}}},
+        304: {"description": "The client has this file"},
         **responses(401, 403, 404, 416, 422),
     },
 )
 async def submission_file(
     request: Request, context: Ctx, caller: Anyone, submission_id: Id
-) -> FileResponse:
+) -> Response:
     """The file that was graded: as sent, decompressed."""
     found = await run_in_threadpool(disclose.show, context, caller, submission_id)
     shown = found.submission
+    if is_known(request, shown.sha256, shown.received_at):
+        return not_modified(shown.sha256)
     return await leased_file(
         request,
         partial(submit.verified_file, context, shown),

@@ -7,6 +7,7 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Path, Request, Response
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath, Slug
+from app.api.http.file_responses import has_tag
 from app.api.results import Rate
 from app.domain.result_choices import Axis, Padding
 from app.errors import NotFound
@@ -103,6 +104,6 @@ def drawn(request: Request, picture: Picture, form: str) -> Response:
     renderer: Renderer = request.app.state.renderer
     content, digest = renderer.render(picture, cast(Format, form))
     headers = {"ETag": f'"{digest}"', "Cache-Control": "private, no-cache"}
-    if request.headers.get("If-None-Match") == headers["ETag"]:
+    if has_tag(request, digest):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=MEDIA_TYPES[form], headers=headers)

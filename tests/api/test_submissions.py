@@ -122,6 +122,27 @@ def test_a_bad_file_is_stored_and_rejected_with_every_problem(podium: Podium, ti
     assert run.client.get(f"/v1/submissions/{submission['id']}/file").content == bad
 
 
+def test_a_client_that_has_the_file_of_a_submission_is_not_sent_it_again(
+    podium: Podium, tiny: Path
+) -> None:
+    run = podium.run(tiny)
+    address = f"{run.submit(good_submission(tiny)).headers['Location']}/file"
+    headers = run.client.get(address).headers
+
+    known = [
+        run.client.get(address, headers=each)
+        for each in (
+            {"If-None-Match": headers["ETag"]},
+            {"If-Modified-Since": headers["Last-Modified"]},
+            {"If-None-Match": headers["ETag"], "Range": "bytes=1-3"},
+        )
+    ]
+    other = run.client.get(address, headers={"If-None-Match": '"other"'})
+
+    assert [(one.status_code, one.content) for one in known] == [(304, b"")] * 3
+    assert (other.status_code, other.content) == (200, good_submission(tiny))
+
+
 def test_harmless_oddities_are_warnings(podium: Podium, tiny: Path, good: bytes) -> None:
     run = podium.run(tiny)
     lines = good.decode().splitlines()

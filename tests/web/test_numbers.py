@@ -206,3 +206,15 @@ def test_the_numbers_of_a_picture_are_those_of_the_json(filled: Filled) -> None:
     )
     assert again.status_code == 304
     assert browser.get("/suites/tiny/medal-rates.gif").status_code == 404
+
+
+def test_a_browser_behind_a_proxy_that_packs_is_not_sent_a_picture_again(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+    address = "/suites/tiny/medal-rates.csv"
+    tag = browser.get(address).headers["ETag"]
+
+    def asked(tags: str) -> int:
+        return browser.get(address, headers={"If-None-Match": tags}).status_code
+
+    assert [asked(f"W/{tag}"), asked(f'"other", {tag}'), asked("*")] == [304, 304, 304]
+    assert asked('"other"') == 200
