@@ -15,7 +15,7 @@ from pathlib import Path
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
-from app.errors import DamagedFile
+from app.errors import Conflict, DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.receipts.check_database import check_trust
@@ -26,7 +26,7 @@ from app.settings import Settings
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
-from app.storage.database import dump
+from app.storage.database import dump, revisions
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.queries import version_files
@@ -44,6 +44,10 @@ CHANGED_RECORD = (
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."
 )
 Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
+
+
+class OldSchema(Conflict):
+    """The database cannot be verified yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,11 @@ def verify(
 
     Raises:
         Unavailable, StoreAway: the database or the store is away. The next call can go on.
+        OldSchema: an older Podium migrated the database, or none did.
     """
     is_database_damaged = _check_database(settings, progress)
+    if not is_database_damaged:
+        _refuse_older_schema(settings)
     store, cache = open_store(settings)
     database = Database(
         settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
@@ -108,6 +115,20 @@ def verify(
             progress.save()
         database.close()
         cache.close()
+
+
+def _refuse_older_schema(settings: Settings) -> None:
+    """Refuse what lacks tables. An upgrade here would be a change, and this command makes none."""
+    database = Database(settings.database_url, limits=DatabaseLimits(readers=1))
+    try:
+        state = revisions.state(database)
+    finally:
+        database.close()
+    if state == "older":
+        raise OldSchema(
+            "Its schema is older than this Podium: verify with the Podium that runs there, or "
+            "upgrade the database first (podium db upgrade)."
+        )
 
 
 def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
