@@ -95,6 +95,10 @@ def back_up(
 def _saying_what_to_do(folder: Path) -> Iterator[None]:
     try:
         yield
+    except NoBackupHere:  # of the schema; upgraded, the same command is to work
+        (folder / TABLES).rmdir()
+        (folder / BLOBS).rmdir()
+        raise
     except Unavailable as error:
         raise Unavailable(
             f"{error.detail} The backup in {folder} is incomplete, and `podium restore` refuses "

@@ -268,6 +268,10 @@ def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
 
+    migrations.upgrade(old.database_url)
+    back_up(old, tmp_path / "backup", silent)
+    verified(tmp_path / "backup", silent)
+
 
 def test_a_database_that_goes_away_makes_no_backup_and_says_what_is_left(tmp_path: Path) -> None:
     url = f"postgresql://podium@/podium?host={tmp_path}"
