@@ -322,6 +322,7 @@ def test_a_copy_that_is_not_what_was_copied_makes_no_backup(
         (TWO_SIZES, "Two rows say differently how many bytes the file [0-9a-f]{64} has"),
         ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),
         ("UPDATE competition_version SET files = '{'", "row of competition_version"),
+        ("DELETE FROM competition_version", "and competition_version has no row with that id"),
     ],
 )
 def test_changed_rows_are_named_and_make_no_backup(
