@@ -6,7 +6,7 @@ import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -192,9 +192,16 @@ def _exclusive(url: URL) -> Iterator[None]:
             f"its directory {directory} is not there: make it, or correct the path. One that "
             "begins at the root has four slashes (sqlite:////path/podium.db)"
         )
-    with Path(f"{url.database}.migrating").open("ab") as file:
+    with _open_lock(Path(f"{url.database}.migrating")) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _open_lock(path: Path) -> BinaryIO:
+    try:
+        return path.open("ab")
+    except PermissionError:  # another user's, as after an upgrade by root: it need not be written
+        return path.open("rb")
 
 
 def _check_foreign_keys(connection: Connection) -> None:
