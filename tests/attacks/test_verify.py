@@ -14,6 +14,7 @@ import pytest
 from app.services.operations.verify import verify
 from app.services.operations.verify_progress import VerifyProgress, saved
 from app.settings import Settings
+from app.storage.database import migrations
 from tests.api.conftest import Podium
 from tests.attacks.test_damaged_disk import blob_of, damage
 from tests.factories import good_submission
@@ -217,3 +218,20 @@ def test_objects_are_compared_although_the_directory_for_temporary_files_is_smal
         assert found["bytes"] > 400_000
 
     assert list((server.data_dir / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("revision", ["base", "0006"])
+def test_a_database_of_an_older_podium_is_told_so(tmp_path: Path, revision: str) -> None:
+    server = PodiumServer(tmp_path / "data")
+    server.data_dir.mkdir()
+    migrations.upgrade(f"sqlite:///{server.data_dir / 'podium.db'}")
+    migrations.downgrade(f"sqlite:///{server.data_dir / 'podium.db'}", revision)
+
+    done = run_podium(["verify"], env=server.environment, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    told = " ".join(done.stderr.split())
+    assert "older than this Podium" in told
+    assert "podium db upgrade" in told
+    assert not (server.data_dir / "verify.json").exists()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from app.storage.database import migrations
+from app.storage.database.revisions import is_upgraded
 from tests.api.conftest import Podium
 from tests.factories import good_submission
 from tests.server import PodiumServer
@@ -48,3 +50,24 @@ def test_a_start_refuses_a_directory_of_another_user(podium: Podium, name: str) 
     os.chown(directory, OTHER_USER, OTHER_USER)
 
     assert f"'{directory}' is Podium's, and this user cannot" in serve(podium.server)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to another user")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="this machine has no setpriv")
+def test_the_lock_of_an_upgrade_by_another_user_keeps_no_later_one(tmp_path: Path) -> None:
+    """`podium db upgrade` as root left a lock that the server could not open a version later."""
+    server = PodiumServer(tmp_path / "data", migrates=True)
+    server.data_dir.mkdir()
+    database = server.data_dir / "podium.db"
+    migrations.upgrade(f"sqlite:///{database}", "0024")
+    lock = Path(f"{database}.migrating")
+    lock.chmod(0o644)
+    os.chown(lock, OTHER_USER, OTHER_USER)
+
+    done = subprocess.run(
+        [*BOUND_BY_MODES, sys.executable, "-m", "app.cli", "db", "upgrade"],
+        env=server.environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert is_upgraded(f"sqlite:///{database}")

@@ -34,6 +34,7 @@ from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.database.foreign_keys import broken_reference
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
 from app.sync_directory import sync_directory
@@ -90,6 +91,10 @@ def back_up(
 def _saying_what_to_do(folder: Path) -> Iterator[None]:
     try:
         yield
+    except NoBackupHere:  # of the schema; upgraded, the same command is to work
+        (folder / TABLES).rmdir()
+        (folder / BLOBS).rmdir()
+        raise
     except Unavailable as error:
         raise Unavailable(
             f"{error.detail} The backup in {folder} is incomplete, and `podium restore` refuses "
@@ -123,25 +128,26 @@ def _write_rows(
     database: Database, folder: Path, progress: Progress, *, signing_keys: bool
 ) -> BackupManifest:
     tables = []
-    tables_to_copy = dump.backup_tables()
     with database.read() as session:  # one snapshot, however long it takes
         _require_schema(session)
         connection = session.connection()
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        for table in tables_to_copy:
-            left_out = dump.left_out(table, signing_keys=signing_keys)
-            rows = rows_of(connection, table, without=left_out)
+        if broken := broken_reference(connection):  # a restore refuses it
+            raise ChangedRow(f"A row refers to none: {broken}")
+        for table in (to_copy := dump.backup_tables()):
+            rows = rows_of(
+                connection, table, without=dump.left_out(table, signing_keys=signing_keys)
+            )
             try:
                 file = write_lines(table_file(folder, table.name), rows)
             except UNREADABLE as error:
                 raise ChangedRow(f"A row of {table.name} cannot be read ({error})") from None
             tables.append(TableFile(table.name, kinds_of(table), file))
-            progress("reading tables", 1, len(tables_to_copy))
+            progress("reading tables", 1, len(to_copy))
         referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))
         blobs = write_lines(folder / BLOB_LIST, referenced)
-        revision = current_revision(connection) or ""
     return BackupManifest(
-        format=FORMAT, podium=__version__, schema=revision, made_at=made_at,
+        format=FORMAT, podium=__version__, schema=newest_revision(), made_at=made_at,
         database=database.url.get_backend_name(), tables=tuple(tables), blobs=blobs,
         blob_bytes=referenced.total,
     )  # fmt: skip
@@ -151,8 +157,7 @@ class _ByteCounter:
     """Iterates over files and adds up their bytes."""
 
     def __init__(self, files: Iterable[tuple[str, int]]) -> None:
-        self.total = 0
-        self._files = files
+        self.total, self._files = 0, files
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         for sha256, size in self._files:
@@ -164,8 +169,7 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Each of the files once.
 
     Raises:
-        ChangedRow: the digest of a file is not one, or its size is no whole number or not the same
-            in all rows.
+        ChangedRow: a digest is none, or a size is no whole number or not the same in all rows.
     """
     before = ""
     for (sha256, size), _ in groupby(files):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, column, exists, inspect, select, table
+from sqlalchemy import Connection, and_, column, exists, inspect, select, table, text
 from sqlalchemy.exc import IntegrityError
 
 
@@ -70,6 +70,18 @@ def first_broken(connection: Connection, keys: list[ForeignKey]) -> str | None:
         if row is not None:
             return each.broken_by(dict(row))
     return None
+
+
+def broken_reference(connection: Connection) -> str | None:
+    """What is wrong with a row that refers to none, as after a row was deleted by hand.
+
+    PostgreSQL has none: it enforces foreign keys for all, SQLite for clients that ask for it.
+    """
+    if connection.dialect.name != "sqlite":
+        return None
+    if connection.execute(text("PRAGMA foreign_key_check")).first() is None:
+        return None
+    return first_broken(connection, foreign_keys(connection))
 
 
 def refused_row(

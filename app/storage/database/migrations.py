@@ -6,7 +6,7 @@ import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -16,9 +16,10 @@ from alembic.util import CommandError
 from sqlalchemy import URL, Connection, text
 
 import app
-from app.errors import BadDatabaseUrl, Invalid, SchemaTooNew
+from app.errors import BadDatabaseUrl, Conflict, Invalid, SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
+from app.storage.database.foreign_keys import broken_reference
 from app.storage.database.models import Base
 from app.storage.database.revisions import (
     current_revision,
@@ -31,6 +32,10 @@ ENCODINGS = ("UTF8", "SQL_ASCII")  # the second stores any bytes: those that Pod
 LOCK = 0x706F6469756D  # "podium": an advisory lock, so that processes migrate one after another
 
 
+class BrokenReferences(Conflict):
+    """The database has rows that refer to rows which are not there."""
+
+
 def upgrade(database_url: str, revision: str = "head") -> None:
     """Bring the database to a revision, all migrations in one transaction.
 
@@ -38,6 +43,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         FileNotFoundError: the migrations are not installed.
         BadDatabaseUrl: the database has an encoding in which texts cannot be stored.
         SchemaTooNew: a newer Podium migrated the database.
+        BrokenReferences: somebody deleted rows to which others refer.
         CommandError: the revision is unknown.
     """
     with _migrating(database_url) as config:
@@ -141,6 +147,7 @@ def _migrating(database_url: str) -> Iterator[Config]:
                 connection.execute(text("SET lock_timeout = '5s'"))
                 _refuse_encoding(connection)
             config.attributes["connection"] = connection
+            _refuse_broken_references(connection)
             yield config
             _check_foreign_keys(connection)
     finally:
@@ -155,6 +162,17 @@ def _refuse_encoding(connection: Connection) -> None:
             f"the database {connection.engine.url.database!r} has the encoding {encoding}, in "
             "which most texts cannot be stored. Make one in UTF-8, and name that one: createdb "
             "--template=template0 --encoding=UTF8 podium"
+        )
+
+
+def _refuse_broken_references(connection: Connection) -> None:
+    """Refuse what somebody broke before: after the migration, it would be blamed for that."""
+    broken = broken_reference(connection)
+    if broken:
+        raise BrokenReferences(
+            f"Somebody changed the database: {broken}. Its schema was left as it is. Put the row "
+            "back that is missing, or delete those that refer to it; or restore a backup from "
+            "before (`podium restore`) into a new PODIUM_DATA_DIR."
         )
 
 
@@ -174,9 +192,16 @@ def _exclusive(url: URL) -> Iterator[None]:
             f"its directory {directory} is not there: make it, or correct the path. One that "
             "begins at the root has four slashes (sqlite:////path/podium.db)"
         )
-    with Path(f"{url.database}.migrating").open("ab") as file:
+    with _open_lock(Path(f"{url.database}.migrating")) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def _open_lock(path: Path) -> BinaryIO:
+    try:
+        return path.open("ab")
+    except PermissionError:  # another user's, as after an upgrade by root: it need not be written
+        return path.open("rb")
 
 
 def _check_foreign_keys(connection: Connection) -> None:

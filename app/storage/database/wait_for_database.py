@@ -7,14 +7,20 @@ import tempfile
 import time
 from pathlib import Path
 
+from sqlalchemy import text as sql
+
 from app.errors import BadDatabaseUrl, StorageFull, Unavailable
-from app.storage.database.engine import database_url, sqlite_file
+from app.storage.database.engine import database_url, make_engine, sqlite_file
 from app.storage.database.errors import is_denied, is_outage
 from app.storage.database.revisions import is_upgraded
 from app.system_limits import is_disk_full
 
 log = logging.getLogger("podium.storage")
 CHECK_SECONDS = 1.0
+UNREADABLE = sql(
+    "SELECT min(relname) FROM pg_class WHERE relname = ANY(:tables) AND relkind = 'r'"
+    " AND pg_table_is_visible(oid) AND NOT has_table_privilege(oid, 'SELECT')"
+)
 INDEX_BYTES = 64 * 1024  # of the files that SQLite makes beside a database: the smallest index
 
 
@@ -36,6 +42,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
                 from app.storage.database import migrations
 
                 migrations.upgrade(text)
+            _refuse_foreign_tables(text)
             return
         except Exception as error:
             if not is_outage(error):
@@ -57,6 +64,23 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
             is_logged = True
         time.sleep(CHECK_SECONDS)
+
+
+def _refuse_foreign_tables(text: str) -> None:
+    """Refuse tables that this user may not read: an upgrade by another user made them."""
+    if database_url(text).get_backend_name() != "postgresql":
+        return
+    # A command imports this module to say what its options are; this loads all tables.
+    from app.storage.database.models import Base
+
+    engine = make_engine(text, connections=1, writes=False)
+    try:
+        with engine.connect() as connection:
+            found = connection.scalar(UNREADABLE, {"tables": list(Base.metadata.tables)})
+    finally:
+        engine.dispose()
+    if found is not None:
+        raise _denied(text, f"permission denied for table {found}")
 
 
 def _denied(text: str, reason: str) -> BadDatabaseUrl:

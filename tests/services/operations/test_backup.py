@@ -268,6 +268,10 @@ def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
 
+    migrations.upgrade(old.database_url)
+    back_up(old, tmp_path / "backup", silent)
+    verified(tmp_path / "backup", silent)
+
 
 def test_a_database_that_goes_away_makes_no_backup_and_says_what_is_left(tmp_path: Path) -> None:
     url = f"postgresql://podium@/podium?host={tmp_path}"
@@ -318,6 +322,7 @@ def test_a_copy_that_is_not_what_was_copied_makes_no_backup(
         (TWO_SIZES, "Two rows say differently how many bytes the file [0-9a-f]{64} has"),
         ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),
         ("UPDATE competition_version SET files = '{'", "row of competition_version"),
+        ("DELETE FROM competition_version", "and competition_version has no row with that id"),
     ],
 )
 def test_changed_rows_are_named_and_make_no_backup(

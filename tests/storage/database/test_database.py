@@ -137,6 +137,30 @@ def test_a_user_who_may_do_nothing_is_told_so(
     assert time.monotonic() - began < 25  # it is not waited for
 
 
+def test_a_user_without_the_tables_of_an_upgrade_by_another_user_is_told_so(
+    postgres, migrated_postgres, stranger, tmp_path
+):
+    with (
+        postgres.database(migrated_postgres) as name,
+        psycopg.connect(postgres.url(name), autocommit=True) as owner,
+    ):
+        owner.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {stranger}")
+        owner.execute(f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {stranger}")
+        owner.execute(f"REVOKE ALL ON ended_login FROM {stranger}")
+        url = make_url(postgres.url(name)).set(username=stranger)
+        server = PodiumServer(tmp_path / "data", url.render_as_string(hide_password=False))
+        for words in (["serve", "--port", "0"], ["keys", "list"]):
+            done = run_podium(
+                words,
+                env=server.environment, capture_output=True, text=True, check=False, timeout=60,
+            )  # fmt: skip
+            assert done.returncode == 1
+            told = " ".join(done.stderr.split())
+            assert "permission denied for table ended_login" in told
+            assert "owner of the tables in it" in told
+        owner.execute(f"DROP OWNED BY {stranger}")
+
+
 @contextlib.contextmanager
 def serving_with(postgres, template, role, data_dir):
     """A server whose database user is this role, and a connection of the database's owner."""

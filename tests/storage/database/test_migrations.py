@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import threading
 from datetime import UTC, datetime
 
@@ -206,6 +208,33 @@ def test_a_migration_that_would_break_references_is_undone(database, database_ur
 
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM experiment")).scalar_one() == 2
+
+
+def test_a_row_that_was_deleted_by_hand_is_told_before_the_upgrade(tmp_path):
+    """The command `sqlite3` enforces no foreign keys, and a Podium serves such a database."""
+    server = PodiumServer(tmp_path / "data", migrates=True)
+    server.data_dir.mkdir()
+    url = f"sqlite:///{server.data_dir / 'podium.db'}"
+    migrations.upgrade(url)
+    database = Database(url)
+    run = make_world(database).run
+    database.close()
+    migrations.downgrade(url, "0024")
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as connection:
+        connection.execute("DELETE FROM experiment WHERE name = ?", (run.experiment,))
+        connection.commit()
+
+    for words in (["db", "upgrade"], ["serve", "--port", "0"]):
+        done = run_podium(
+            words, env=server.environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        told = " ".join(done.stderr.split())
+        assert done.returncode == 1
+        assert "Traceback" not in told
+        assert f"refers by experiment to {run.experiment!r}, and experiment has no row" in told
+
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as connection:
+        assert connection.execute("SELECT * FROM alembic_version").fetchall() == [("0024",)]
 
 
 def test_missing_migrations_are_named(monkeypatch, tmp_path):
