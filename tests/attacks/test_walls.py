@@ -144,7 +144,7 @@ ATTEMPTS = {
     "the parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
     "the list of processes": "os.listdir('/proc')",
     "/etc/passwd": "open('/etc/passwd').read()",
-    "the home directory": "os.listdir(os.path.expanduser('~root'))",
+    "the home directory": f"os.listdir({str(Path.home())!r})",
     "another competition's answers": "open(OTHER).read()",
     "the directory of competitions": "os.listdir(os.path.dirname(OTHER))",
 }  # fmt: skip
