@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from app.settings import Settings
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.store import BlobStore
 from app.storage.database.database import Database
@@ -22,7 +23,8 @@ def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
     """
     data = settings.data_dir
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
+    reserve = DiskReserve(data, settings.disk_reserve_percent)
+    cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE, reserve)
     try:
         blobs = open_blobs(
             settings.blobs_url,

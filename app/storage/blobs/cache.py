@@ -15,12 +15,14 @@ from pathlib import Path
 
 from app.errors import StorageFull, StoreAway
 from app.storage.blobs.cached_files import delete, is_at, lock, new_partial, rename_new, size_of
+from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 PARTIAL = "making"
 FETCHED = "fetched files ('cache' in PODIUM_DATA_DIR)"
+FRUITLESS_SECONDS = 10.0  # between attempts to free what others take
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
 
 
@@ -29,12 +31,15 @@ class FileCache:
 
     Several processes may share one root. A file with an open lease is never removed. So the cache
     may exceed its limit by the size of the files in use, and by 1/16 for each further process.
-    Where the disk is smaller than the limit, entries give way to what needs their room.
+    Where the disk is smaller than the limit, entries give way to new ones, and to what `reserve`
+    keeps free.
     """
 
-    def __init__(self, root: Path, max_bytes: int) -> None:
+    def __init__(self, root: Path, max_bytes: int, reserve: DiskReserve | None = None) -> None:
         self.root = root
         self.max_bytes = max_bytes
+        self._reserve = reserve or DiskReserve(root)
+        self._gives_way_from = 0.0  # after an attempt that freed nothing, some seconds later
         self._partial, self._alive = new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
@@ -109,28 +114,30 @@ class FileCache:
         """The disk space in use, in bytes."""
         return sum(size for _, _, size in self._entries())
 
-    def give_way(self, size: int) -> bool:
-        """Free `size` bytes of the disk, and half of those of the cache; whether any were freed.
-
-        None are if all entries together have fewer: without them there would be no room either.
-        """
-        total = self.bytes()
-        return 0 < size <= total and self._evict(min(total // 2, total - size))
-
     def _make_in_room(self, path: Path, make: Callable[[Path], None]) -> Lease:
         """Make an entry. Where the disk is full, the least recently used ones give way."""
         while True:
             partial = self._partial / uuid.uuid4().hex
             try:
                 return self._make(path, make, partial)
-            except StorageFull:
-                made = size_of(partial) if partial.exists() else 1
+            except StorageFull as full:
+                if isinstance(full.__cause__, OSError) and full.__cause__.errno == errno.EFBIG:
+                    raise  # a limit of one file: without the others it would not be larger
+                made = size_of(partial) if partial.exists() else 0
                 with translate_disk_full(FETCHED), translate_store_away(FETCHED):
                     delete(partial)
-                    if not self.give_way(made):
+                    if not self._give_way(made):
                         raise
             finally:
                 delete(partial)
+
+    def _give_way(self, size: int) -> bool:
+        """Free `size` bytes, and half of those of the cache; whether any were freed.
+
+        None are if all entries together have fewer: without them there would be no room either.
+        """
+        total = self.bytes()
+        return 0 < total >= size and self._evict(min(total // 2, total - size))
 
     def _make(self, path: Path, make: Callable[[Path], None], partial: Path) -> Lease:
         with translate_disk_full(FETCHED), translate_store_away(FETCHED):
@@ -175,16 +182,27 @@ class FileCache:
                 self._unmeasured = 0
         if is_due:
             self._evict_beyond_limit()
+        self._keep_reserve()
+
+    def _keep_reserve(self) -> None:
+        """Remove half of the entries if the reserve is near, while that frees something."""
+        with contextlib.suppress(OSError):  # somebody removed the directory
+            may_free = time.monotonic() > self._gives_way_from and self._reserve.is_near()
+            if may_free and not self._give_way(0):
+                self._gives_way_from = time.monotonic() + FRUITLESS_SECONDS
 
     def _evict_beyond_limit(self) -> None:
         """Remove the least recently used entries until 1/16 of the limit is free."""
         self._evict(self.max_bytes - self.max_bytes // SLACK_FRACTION)
 
     def _evict(self, left: int) -> bool:
-        """Remove the least recently used until so many bytes are left; whether any was removed."""
+        """Remove the least recently used until so many bytes are left; whether any was removed.
+
+        If there are not more, another thread or process has removed some just now.
+        """
         found = sorted(self._entries())
         total = sum(size for _, _, size in found)
-        any_removed = False
+        any_removed = total <= left
         for _, path, size in found:
             if total <= left:
                 break

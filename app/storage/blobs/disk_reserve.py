@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +15,10 @@ WHAT_TO_DO = "Nothing was stored. The operator of this Podium has to free space.
 
 @dataclass(frozen=True, slots=True)
 class DiskReserve:
-    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`.
-
-    Where it is not free, `make_room` is asked once for the bytes that are missing.
-    """
+    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`."""
 
     directory: Path
     percent: float = 0.0
-    make_room: Callable[[int], object] | None = None
 
     def require(self, size: int = 0) -> None:
         """Check that the reserve is free after `size` more bytes are stored.
@@ -34,10 +29,12 @@ class DiskReserve:
         """
         if not self.percent:
             return
-        free, kept = self._free_and_kept()
-        if free - size < kept and self.make_room is not None:
-            self.make_room(int(kept + size - free) + 1)
+        try:
             free, kept = self._free_and_kept()
+        except OSError as error:
+            raise StoreAway(
+                f"The directory of submitted files cannot be read: {error.strerror}."
+            ) from error
         if free - size < kept:
             raise DiskReserved(
                 f"The disk of {self.directory} has {free / GIGABYTE:.2f} GB left, of which "
@@ -47,13 +44,19 @@ class DiskReserve:
                 f"for the database. {WHAT_TO_DO}",
             )
 
+    def is_near(self) -> bool:
+        """Whether less than twice the reserve is free.
+
+        Raises:
+            OSError: the directory is not there.
+        """
+        if not self.percent:
+            return False
+        free, kept = self._free_and_kept()
+        return free < 2 * kept
+
     def _free_and_kept(self) -> tuple[int, float]:
         """The bytes that are free, and those of them that are kept."""
-        try:
-            disk = os.statvfs(self.directory)
-        except OSError as error:
-            raise StoreAway(
-                f"The directory of submitted files cannot be read: {error.strerror}."
-            ) from error
+        disk = os.statvfs(self.directory)
         kept = min(disk.f_blocks * disk.f_frsize * self.percent / 100, MOST_BYTES)
         return disk.f_bavail * disk.f_frsize, kept

@@ -53,7 +53,7 @@ class S3Blobs:
     ) -> None:
         self.name = f"s3://{bucket}/{prefix}".rstrip("/")
         self._cache = cache
-        self._spool = Spool(spool, reserve_percent, cache.give_way)
+        self._spool = Spool(spool, reserve_percent)
         self._store = connect(bucket, prefix, options)
         self._patience = Patience(self.name)
         self._verified = VerifiedFiles(of_cache=True)

@@ -38,15 +38,10 @@ Keep = Callable[[Path, int, Blob], bool]
 class Spool:
     """A directory of unfinished uploads. Several processes may share it."""
 
-    def __init__(
-        self,
-        directory: Path,
-        reserve_percent: float = 0.0,
-        make_room: Callable[[int], object] | None = None,
-    ) -> None:
+    def __init__(self, directory: Path, reserve_percent: float = 0.0) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
-        self.reserve = DiskReserve(directory, reserve_percent, make_room)
+        self.reserve = DiskReserve(directory, reserve_percent)
 
     def new_upload(self, keep: Keep) -> Upload:
         """Begin an upload. `keep(path, descriptor, blob)` stores the complete file.

@@ -11,11 +11,13 @@ import pytest
 
 from app.errors import DiskReserved, StorageFull
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.store import BlobStore
 from tests.s3 import S3Server
 from tests.storage.blobs.test_s3 import options
-from tests.storage.disks import small_disk
+from tests.storage.disks import fill, small_disk
+from tests.system_limits import largest_file
 
 KB = 1024
 Make = Callable[[Path], None]
@@ -63,6 +65,29 @@ def test_the_least_recently_used_give_way_to_a_new_one(
         assert "0001" not in left
 
 
+@pytest.mark.parametrize("make", [writing, writing_directory])
+def test_cached_files_give_way_where_not_a_byte_is_free(
+    tmp_path: Path, make: Callable[[int], Make]
+) -> None:
+    with small_disk(tmp_path / "disk", 1000) as disk:
+        cache = FileCache(disk / "cache", 1 << 30)
+        for number in range(8):
+            cache.get(key(number), writing(100)).close()
+        fill(disk)
+
+        cache.get(key(8), make(300)).close()
+
+        assert "0008" in names(cache)
+
+
+def test_none_gives_way_to_a_file_beyond_a_limit_of_the_system(tmp_path: Path) -> None:
+    cache = FileCache(tmp_path / "cache", 1 << 30)
+    cache.get(key(0), writing(100)).close()
+    with largest_file(200 * KB), pytest.raises(StorageFull):
+        cache.get(key(1), writing(300))
+    assert names(cache) == ["0000"]
+
+
 def test_none_gives_way_where_all_together_have_too_little(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 1000) as disk:
         (disk / "other").write_bytes(b"x" * KB * 400)
@@ -87,9 +112,10 @@ def test_none_gives_way_that_is_in_use(tmp_path: Path) -> None:
 
 
 def store_on(disk: Path, s3: S3Server, bucket: str) -> BlobStore:
+    reserve = DiskReserve(disk, 20)
     return open_blobs(
         f"s3://{bucket}/files", options(s3), spool=disk / "uploads",
-        cache=FileCache(disk / "cache", 1 << 30), reserve_percent=20,
+        cache=FileCache(disk / "cache", 1 << 30, reserve), reserve_percent=20,
     )  # fmt: skip
 
 
@@ -108,15 +134,12 @@ def test_cached_files_do_not_take_what_is_kept_for_the_database(
             send(store, 300)
 
 
-def test_an_upload_is_refused_where_no_cached_file_could_give_way(
-    tmp_path: Path, s3: S3Server
-) -> None:
+def test_an_upload_is_refused_where_others_fill_the_disk(tmp_path: Path, s3: S3Server) -> None:
     with small_disk(tmp_path / "disk", 2000) as disk:
         store = store_on(disk, s3, s3.bucket())
+        (disk / "other").write_bytes(b"x" * KB * 1500)
         send(store, 30)
-        (disk / "other").write_bytes(b"x" * KB * 1700)
+        (disk / "another").write_bytes(b"x" * KB * 200)
 
         with pytest.raises(DiskReserved):
             store.new_upload()
-
-        assert len([*(disk / "cache/blobs").glob("*/*")]) == 1
