@@ -17,6 +17,8 @@ def python_files() -> list[Path]:
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "/", "/usr"}
     below = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
     own = [Path(path) for name, path in sysconfig.get_paths().items() if "lib" in name]
+    around = Path(app.__file__).parents[1]  # with `pip install --user`, a place of its own
+    own += [around] if around.name in {"site-packages", "dist-packages"} else []
     return [
         *below,
         *own,

@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 
+import app
 from app.bundled import bundled
 from app.cli.demo import report
 from app.cli.output import err, out
@@ -133,6 +134,8 @@ def _flags(url: str, key: str) -> list[dict[str, str]]:
 def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
     """Run the agent as a process whose environment has only its own variables."""
     environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
+    # Of `pip install --user`, which Python looks for in the user's home.
+    environment["PYTHONPATH"] = str(Path(app.__file__).parents[1])
     # Threads that wait for one another keep the cores of a busy machine, and 8,000 rows need none.
     environment["OMP_NUM_THREADS"] = "1"
     with err.status("the agent reads the task, trains, and submits"):
