@@ -137,8 +137,13 @@ def _on_files(directory: Path | None, target: Path) -> Attempts:
     """Changes of files: of one that is there, in a directory of the test's own, and new ones."""
     if directory is None:
         new = Path("/", f"podium-self-test-{os.getpid()}")
+
+        def make() -> None:
+            os.close(os.open(new, os.O_WRONLY | os.O_CREAT, 0o600))
+            new.unlink()
+
         return {
-            "making a file": lambda: os.close(os.open(new, os.O_WRONLY | os.O_CREAT, 0o600)),
+            "making a file": make,
             "opening a file for writing": lambda: os.close(os.open(target, os.O_WRONLY)),
         }
     old, new = directory / "old", directory / "new"
