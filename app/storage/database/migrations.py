@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -199,9 +201,12 @@ def _exclusive(url: URL) -> Iterator[None]:
 
 def _open_lock(path: Path) -> BinaryIO:
     try:
-        return path.open("ab")
+        file = path.open("ab")
     except PermissionError:  # another user's, as after an upgrade by root: it need not be written
         return path.open("rb")
+    with contextlib.suppress(PermissionError):  # another user made it
+        os.fchmod(file.fileno(), 0o644)  # whatever this user's umask is
+    return file
 
 
 def _check_foreign_keys(connection: Connection) -> None:

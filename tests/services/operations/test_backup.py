@@ -340,6 +340,22 @@ def test_changed_rows_are_named_and_make_no_backup(
         verified(tmp_path / "backup", silent)
 
 
+def test_a_row_of_a_table_that_no_backup_has_refers_to_what_it_likes(
+    complete: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(complete.parent / "origin", tmp_path / "origin")
+    with contextlib.closing(sqlite3.connect(tmp_path / "origin/podium.db")) as database, database:
+        at = "2026-11-28 12:00:00.000000"
+        database.execute(
+            "INSERT INTO held_upload VALUES ('n', 'run_gone', 'x.csv', ?, 1, ?, ?)",
+            ("0" * 64, at, at),
+        )
+
+    back_up(settings(tmp_path / "origin"), tmp_path / "backup", silent)
+
+    verified(tmp_path / "backup", silent)
+
+
 @pytest.mark.parametrize("change", ["UPDATE version_file SET bytes = 'many'", TWO_SIZES])
 @pytest.mark.parametrize("store", ["disk", "s3"])
 def test_rows_with_another_size_are_named_by_verify(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 from datetime import UTC, datetime
@@ -208,6 +209,17 @@ def test_a_migration_that_would_break_references_is_undone(database, database_ur
 
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM experiment")).scalar_one() == 2
+
+
+def test_other_users_can_read_the_lock_of_an_upgrade(tmp_path):
+    """As of `podium db upgrade` by root, whose umask may be 077."""
+    before = os.umask(0o077)
+    try:
+        migrations.upgrade(f"sqlite:///{tmp_path / 'podium.db'}")
+    finally:
+        os.umask(before)
+
+    assert (tmp_path / "podium.db.migrating").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_row_that_was_deleted_by_hand_is_told_before_the_upgrade(tmp_path):
