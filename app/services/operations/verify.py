@@ -66,9 +66,8 @@ def verify(
 ) -> None:
     """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
 
-    Without a `sample`, also receipts, the public log, and the grades that were signed.
-
-    Begins after the last file in `progress`, and saves it from time to time and in the end.
+    Without a `sample`, also receipts, the public log, and the grades that were signed. Begins
+    after the last file in `progress`, and saves it from time to time and in the end.
 
     Raises:
         Unavailable, StoreAway: the database or the store is away. The next call can go on.
@@ -103,12 +102,11 @@ def verify(
 def _refuse_schema_of_0_1(database: Database) -> None:
     """Refuse what has no receipts. To upgrade it would be a change, and this command makes none."""
     with database.read() as session:
-        if signing_keys.has_table(session):
-            return
-    raise OldSchema(
-        "Its schema is older than this Podium: verify with the Podium that runs there, or "
-        "upgrade the database first (podium db upgrade)."
-    )
+        if not signing_keys.has_table(session):
+            raise OldSchema(
+                "Its schema is older than this Podium: verify with the Podium that runs there, or "
+                "upgrade the database first (podium db upgrade)."
+            )
 
 
 def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
