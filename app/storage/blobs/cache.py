@@ -39,7 +39,7 @@ class FileCache:
         self.root = root
         self.max_bytes = max_bytes
         self._reserve = reserve or DiskReserve(root)
-        self._gives_way_from = 0.0  # after an attempt that freed nothing, some seconds later
+        self._next_attempt = 0.0  # to free the reserve; it waits after one that freed nothing
         self._partial, self._alive = new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
@@ -187,9 +187,9 @@ class FileCache:
     def _keep_reserve(self) -> None:
         """Remove half of the entries if the reserve is near, while that frees something."""
         with contextlib.suppress(OSError):  # somebody removed the directory
-            may_free = time.monotonic() > self._gives_way_from and self._reserve.is_near()
+            may_free = time.monotonic() > self._next_attempt and self._reserve.is_near()
             if may_free and not self._give_way(0):
-                self._gives_way_from = time.monotonic() + FRUITLESS_SECONDS
+                self._next_attempt = time.monotonic() + FRUITLESS_SECONDS
 
     def _evict_beyond_limit(self) -> None:
         """Remove the least recently used entries until 1/16 of the limit is free."""

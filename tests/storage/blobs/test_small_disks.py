@@ -15,49 +15,30 @@ from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.store import BlobStore
 from tests.s3 import S3Server
+from tests.storage.blobs.test_cache import KB, key, names, writing, writing_directory
 from tests.storage.blobs.test_s3 import options
 from tests.storage.disks import fill, small_disk
 from tests.system_limits import largest_file
 
-KB = 1024
 Make = Callable[[Path], None]
 
 
-def key(number: int) -> str:
-    return f"blobs/ab/{number:04d}"
+def in_parts(size: int) -> Make:
+    """A directory with ten files of this size together."""
+    return writing_directory([size // 10] * 10)
 
 
-def names(cache: FileCache) -> list[str]:
-    return sorted(path.name for path in cache.root.glob("blobs/ab/*"))
-
-
-def writing(kilobytes: int) -> Make:
-    def make(target: Path) -> None:
-        target.write_bytes(b"x" * KB * kilobytes)
-
-    return make
-
-
-def writing_directory(kilobytes: int) -> Make:
-    def make(target: Path) -> None:
-        target.mkdir()
-        for number in range(10):
-            (target / str(number)).write_bytes(b"x" * KB * (kilobytes // 10))
-
-    return make
-
-
-@pytest.mark.parametrize("make", [writing, writing_directory])
+@pytest.mark.parametrize("make", [writing, in_parts])
 def test_the_least_recently_used_give_way_to_a_new_one(
     tmp_path: Path, make: Callable[[int], Make]
 ) -> None:
     with small_disk(tmp_path / "disk", 1000) as disk:
         cache = FileCache(disk / "cache", 1 << 30)
         for number in range(9):
-            cache.get(key(number), writing(100)).close()
+            cache.get(key(number), writing(100 * KB)).close()
             time.sleep(0.01)  # for times that differ
-        with cache.get(key(0), writing(100)):  # in use, and the latest
-            cache.get(key(9), make(300)).close()
+        with cache.get(key(0), writing(100 * KB)):  # in use, and the latest
+            cache.get(key(9), make(300 * KB)).close()
 
         left = names(cache)
         assert left[0] == "0000"
@@ -65,26 +46,26 @@ def test_the_least_recently_used_give_way_to_a_new_one(
         assert "0001" not in left
 
 
-@pytest.mark.parametrize("make", [writing, writing_directory])
+@pytest.mark.parametrize("make", [writing, in_parts])
 def test_cached_files_give_way_where_not_a_byte_is_free(
     tmp_path: Path, make: Callable[[int], Make]
 ) -> None:
     with small_disk(tmp_path / "disk", 1000) as disk:
         cache = FileCache(disk / "cache", 1 << 30)
         for number in range(8):
-            cache.get(key(number), writing(100)).close()
+            cache.get(key(number), writing(100 * KB)).close()
         fill(disk)
 
-        cache.get(key(8), make(300)).close()
+        cache.get(key(8), make(300 * KB)).close()
 
         assert "0008" in names(cache)
 
 
 def test_none_gives_way_to_a_file_beyond_a_limit_of_the_system(tmp_path: Path) -> None:
     cache = FileCache(tmp_path / "cache", 1 << 30)
-    cache.get(key(0), writing(100)).close()
+    cache.get(key(0), writing(100 * KB)).close()
     with largest_file(200 * KB), pytest.raises(StorageFull):
-        cache.get(key(1), writing(300))
+        cache.get(key(1), writing(300 * KB))
     assert names(cache) == ["0000"]
 
 
@@ -92,10 +73,10 @@ def test_none_gives_way_where_all_together_have_too_little(tmp_path: Path) -> No
     with small_disk(tmp_path / "disk", 1000) as disk:
         (disk / "other").write_bytes(b"x" * KB * 400)
         cache = FileCache(disk / "cache", 1 << 30)
-        cache.get(key(0), writing(100)).close()
+        cache.get(key(0), writing(100 * KB)).close()
 
         with pytest.raises(StorageFull):
-            cache.get(key(1), writing(800))
+            cache.get(key(1), writing(800 * KB))
 
         assert names(cache) == ["0000"]
 
@@ -103,11 +84,11 @@ def test_none_gives_way_where_all_together_have_too_little(tmp_path: Path) -> No
 def test_none_gives_way_that_is_in_use(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 1000) as disk:
         cache = FileCache(disk / "cache", 1 << 30)
-        with cache.get(key(0), writing(600)):
+        with cache.get(key(0), writing(600 * KB)):
             with pytest.raises(StorageFull):
-                cache.get(key(1), writing(500))
+                cache.get(key(1), writing(500 * KB))
             assert names(cache) == ["0000"]
-        cache.get(key(1), writing(500)).close()
+        cache.get(key(1), writing(500 * KB)).close()
         assert names(cache) == ["0001"]
 
 
