@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from app.domain.wording import counted
+
 
 @dataclass(frozen=True, slots=True)
 class FrozenPlan:
@@ -120,7 +122,8 @@ def departures(
     if plan.padding != present.padding:
         found.append(("padding", f"padding: planned {plan.padding}, asked for {present.padding}"))
     if imported:
-        found.append(("imported", f"{imported} results were imported"))
+        were = "was" if imported == 1 else "were"
+        found.append(("imported", f"{counted(imported, 'result')} {were} imported"))
     return [{"code": code, "text": text} for code, text in found]
 
 

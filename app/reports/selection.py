@@ -57,9 +57,10 @@ def selection_report(found: ChoiceCosts) -> Report:
             )
         ]
         has = "has" if found.with_choice == 1 else "have"
+        runs = counted(found.runs, "run")
         notes = [
             (
-                f"{found.with_choice} of {found.runs} runs {has} two or more valid submissions; "
+                f"{found.with_choice} of {runs} {has} two or more valid submissions; "
                 "the others have no regret."
             ),
         ]

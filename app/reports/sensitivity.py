@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.domain.result_choices import Padding
-from app.domain.wording import counted
 from app.reports.document.footnotes import footnotes, marked, marks_of
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report, ends
@@ -72,10 +71,10 @@ def sensitivity_report(found: Sensitivity) -> Report:
         notes = footnotes(context)
         if hidden:
             largest = max(abs(one.change or 0.0) for one in hidden)
-            notes.insert(
-                0, f"Leaving out one of the other {counted(len(hidden), 'competition')} changes "
-                f"the rate by at most {largest:.2f} points."
-            )  # fmt: skip
+            which, most = f"one of the other {len(hidden)} competitions", "at most "
+            if len(hidden) == 1:
+                which, most = "the other competition", ""
+            notes.insert(0, f"Leaving out {which} changes the rate by {most}{largest:.2f} points.")
         return ReportPage([table], notes)
 
     return Report(document, rows, page)

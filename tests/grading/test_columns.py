@@ -260,6 +260,18 @@ def test_it_refuses_malformed_lists(columns, cell, words):
     assert words in violation.message
 
 
+@pytest.mark.parametrize(
+    ("columns", "good", "cell", "words"),
+    [
+        ('x = { kind = "list", max_items = 1 }', "p", "p q", "expected at most 1 item joined"),
+        ('x = { kind = "text", max_length = 1 }', "p", "pq", "expected at most 1 character, found"),
+        (BOXES.replace("= 2", "= 1"), "1 2", "1 2 3 4", "expected at most 1 box, found 2"),
+    ],
+)
+def test_a_limit_of_one_is_told_in_the_singular(columns, good, cell, words):
+    assert words in only_violation(checker(columns), csv(good, cell, good)).message
+
+
 def test_an_empty_list_is_missing_where_items_are_required():
     judge = checker('x = { kind = "list", min_items = 1 }')
 

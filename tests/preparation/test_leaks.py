@@ -35,6 +35,15 @@ def test_rows_on_both_sides_are_counted(table):
     assert 10 < int(found.split()[0]) <= 50
 
 
+def test_one_row_on_both_sides_is_told_in_the_singular(table):
+    train, test = table.iloc[:150], pd.concat([table.iloc[150:], table.iloc[:1]])
+
+    (found,) = leaks(train, test, "y", "key")
+
+    assert found.startswith("1 row of the test set has a row of the training data")
+    assert found.endswith("its target can be looked up.")
+
+
 def test_ids_and_order_that_follow_the_target_are_named(table):
     table = table.sort_values("y", key=lambda values: values.astype(float), ignore_index=True)
     table["key"] = [str(n) for n in range(200)]

@@ -80,3 +80,7 @@ def test_archived_competitions_and_imported_results_are_told() -> None:
     assert codes(archived={"leaves", "bikes"}, imported=2) == [
         "archived_competition", "archived_competition", "imported",
     ]  # fmt: skip
+    (one,) = departures(
+        PLAN, [BIKES, LEAVES], frozen_at=FROZEN, present=PLAN, imported=1, archived=()
+    )
+    assert one["text"] == "1 result was imported"

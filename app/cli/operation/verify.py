@@ -11,6 +11,7 @@ import typer
 from app.cli.context import require_podium
 from app.cli.options import AsJson
 from app.cli.output import err, out, print_json
+from app.domain.wording import counted
 from app.errors import Invalid
 from app.units import MEGABYTE
 
@@ -102,7 +103,7 @@ def _print(comparison: VerifyProgress) -> None:
             err.print(f"  needed by: {'; '.join(one.needed_by)}", markup=False, soft_wrap=True)
         err.print(f"  what to do: {one.remedy}", markup=False, soft_wrap=True)
     out.print(
-        f"{comparison.checked} files of {comparison.bytes / MEGABYTE:.1f} MB compared, "
+        f"{counted(comparison.checked, 'file')} of {comparison.bytes / MEGABYTE:.1f} MB compared, "
         f"{len(comparison.damaged)} damaged or missing",
         highlight=False,
     )

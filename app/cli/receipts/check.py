@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from app.cli.output import out
+from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.receipts.allowed_signers import read_allowed_signers, read_revoked
 from app.receipts.check import (
@@ -164,7 +165,8 @@ def _check_logs(asked: Asked, receipt: CheckedReceipt | None, trust: Trust) -> d
             )
         else:
             others.append(check_consistency(proof, kept, trust))
-            found["log"] = f"{others[-1].size} entries, and begins with those of {asked.checkpoint}"
+            entries = counted(others[-1].size, "entry", "entries")
+            found["log"] = f"{entries}, and begins with those of {asked.checkpoint}"
     if receipt is not None and asked.log and not included:
         raise Invalid(
             "No file of --log is about the receipt: name the answer of "

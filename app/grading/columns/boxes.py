@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from app.domain.columns import BoxesColumn
 from app.domain.verdict import ViolationCode
+from app.domain.wording import counted
 from app.grading.columns.labels import UNKNOWN
 from app.grading.columns.numbers import NUMBER
 from app.grading.ids.distinct_texts import distinct_texts
@@ -154,5 +155,5 @@ def _token_problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> st
         return f"expected {len(column.fields)} numbers for every box ({fields}), found {tokens}"
     boxes = tokens // len(column.fields)
     if column.max_boxes is not None and boxes > column.max_boxes:
-        return f"expected at most {column.max_boxes} boxes, found {boxes}"
+        return f"expected at most {counted(column.max_boxes, 'box', 'boxes')}, found {boxes}"
     return ""

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from app.domain.columns import ListColumn
 from app.domain.verdict import ViolationCode
+from app.domain.wording import counted
 from app.grading.columns.labels import UNKNOWN, Encoded, LabelCodes, code, code_numbers
 from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.public_ids import IntArray
@@ -139,10 +140,10 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
     if tokens is None:
         return f"an item is empty; join items by {column.separator!r}"
     if len(tokens) < column.min_items:
-        return f"expected at least {column.min_items} items, found {len(tokens)}"
+        return f"expected at least {counted(column.min_items, 'item')}, found {len(tokens)}"
     if column.max_items is not None and len(tokens) > column.max_items:
         return (
-            f"expected at most {column.max_items} items joined by {column.separator!r}, "
+            f"expected at most {counted(column.max_items, 'item')} joined by {column.separator!r}, "
             f"found {len(tokens)}"
         )
     if column.items == "integer":

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.domain.columns import TextColumn
 from app.domain.verdict import ViolationCode
+from app.domain.wording import counted
 from app.grading.ids.distinct_texts import distinct_texts
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import all_match, each_matches
@@ -61,7 +62,7 @@ def texts_from_cells(
                 name,
                 index + 1,
                 cell,
-                f"expected at most {column.max_length} characters, found {len(cell)}",
+                f"expected at most {counted(column.max_length, 'character')}, found {len(cell)}",
             )
         elif fits is not None and not fits[index]:
             violations.count(_ODD_TEXT, name, index + 1, cell, f"expected {column.pattern}")

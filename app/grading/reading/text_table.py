@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.domain.verdict import Notice, ViolationCode, WarningCode
+from app.domain.wording import counted
 from app.grading.reading.header import Header, check_header, resolve_aliases, understand_header
 from app.grading.reading.records import BrokenCsvError, records
 from app.grading.reading.violations import FoundViolations, ViolationKind
@@ -117,7 +118,7 @@ def _read_rows(
 
 
 def _about_width(values: list[str], width: int) -> str:
-    found = f"expected {width} values, found {len(values)}"
+    found = f"expected {counted(width, 'value')}, found {len(values)}"
     if len(values) == width + 1 and not values[-1]:
         return f"{found}; the comma at the end of the line is one too many"
     if len(values) > width:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from app.domain.wording import counted
 from app.preparation.from_table.target import numbers
 
 TELLS = 0.3  # a rank correlation of ids or of the order with the target from which they tell it
@@ -19,9 +20,10 @@ def leaks(train: pd.DataFrame, test: pd.DataFrame, target: str, own_id: str | No
     features = [name for name in table.columns if name not in (target, own_id)]
     found = []
     if repeated := _repeated(train, test, features):
+        have, their = ("has", "its") if repeated == 1 else ("have", "their")
         found.append(
-            f"{repeated} rows of the test set have a row of the training data with the same "
-            "features: their target can be looked up."
+            f"{counted(repeated, 'row')} of the test set {have} a row of the training data with "
+            f"the same features: {their} target can be looked up."
         )
     codes = _codes(table[target])
     if own_id is not None:

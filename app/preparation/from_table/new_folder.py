@@ -135,7 +135,8 @@ def description(title: str, parts: Parts, target: Target) -> str:
 
 def _values(column: pd.Series[str]) -> str:
     filled = column[column != ""]
-    empty = f"; empty in {len(column) - len(filled):,} rows" if len(filled) < len(column) else ""
+    lacking = len(column) - len(filled)
+    empty = f"; empty in {lacking:,} {'row' if lacking == 1 else 'rows'}" if lacking else ""
     found = pd.to_numeric(filled, errors="coerce")
     if len(filled) and found.notna().all():
         return f"numbers from {found.min():g} to {found.max():g}{empty}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy.exc import DatabaseError
 
+from app.domain.wording import counted
 from app.errors import PodiumError
 from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
@@ -135,7 +136,8 @@ def _workers(context: Context) -> str:
             count = consumers(context, session)
     except (PodiumError, DatabaseError):
         return "not known while the database is away"
-    return f"{count} consumers of the queue are alive" if count else NO_WORKER
+    are = "is" if count == 1 else "are"
+    return f"{counted(count, 'consumer')} of the queue {are} alive" if count else NO_WORKER
 
 
 class StoreProblem(str):

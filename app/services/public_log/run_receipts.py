@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.states import RunState, SubmissionState
+from app.domain.wording import counted
 from app.errors import Conflict, PodiumError
 from app.receipts.statements import Facts, ReceiptKind, score_text, utc
 from app.services.public_log.competition_facts import competition_facts
@@ -168,9 +169,10 @@ def _refuse_unfinished(run: RunRecord, result: RunResult) -> None:
     if run.state is not RunState.CLOSED:
         raise NoReceipt(f"Run {run.id} is open: it has a receipt when it is closed.")
     if result.waiting:
+        are, they_are = ("is", "it is") if result.waiting == 1 else ("are", "they are")
         raise NoReceipt(
-            f"Run {run.id} has {result.waiting} submissions that are not graded yet: its receipt "
-            "follows when they are."
+            f"Run {run.id} has {counted(result.waiting, 'submission')} that {are} not graded yet: "
+            f"its receipt follows when {they_are}."
         )
     if result.imported or outcome_of(result) == "reported":
         raise NoReceipt(

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.domain.wording import counted
 from app.receipts import dsse, ed25519, merkle
 from app.receipts.check import Trust, check_receipt
 from app.receipts.checkpoints import read_checkpoint
@@ -91,7 +92,8 @@ def _check_log(session: Session, keys: dict[str, SigningKeyRecord]) -> Iterator[
         if problem is not None:
             yield f"checkpoint of {expected} entries", problem
     if (more := next(checkpoints, None)) is not None:
-        yield f"log entry {expected}", f"the entry is missing: a checkpoint has {more.size} entries"
+        entries = counted(more.size, "entry", "entries")
+        yield f"log entry {expected}", f"the entry is missing: a checkpoint has {entries}"
 
 
 def _has(stored: merkle.Node, level: int, place: int, value: bytes) -> bool:
