@@ -16,20 +16,25 @@ app = typer.Typer(cls=Group, help="Migrate and check the database.", no_args_is_
 
 
 @app.command()
-def upgrade() -> None:
+def upgrade(as_json: AsJson = False) -> None:
     """Migrate the database's schema to this version of Podium."""
     from app.read_settings import make_data_directory, read_settings
+    from app.storage.database.revisions import newest_revision
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
     settings = read_settings()
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
-    typer.echo("the schema is up to date")
+    if as_json:
+        print_json({"revision": newest_revision()})
+    else:
+        typer.echo("the schema is up to date")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # -1 is no option
 def downgrade(
     revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
+    as_json: AsJson = False,
 ) -> None:
     """Migrate the schema back. Data that the older schema cannot store is lost: back up first."""
     from app.cli.context import require_podium
@@ -39,7 +44,10 @@ def downgrade(
     settings = read_settings()
     require_podium(settings)
     reached = migrations.downgrade(settings.database_url, revision)
-    typer.echo(f"the schema is at {reached or 'base'}")
+    if as_json:
+        print_json({"revision": reached})
+    else:
+        typer.echo(f"the schema is at {reached or 'base'}")
 
 
 @app.command()

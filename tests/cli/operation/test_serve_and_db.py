@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.storage.database.revisions import known_revisions
 from tests.cli.conftest import Command
 from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
@@ -23,6 +24,19 @@ def test_the_schema_goes_up_and_down(podium: Command) -> None:
         done = podium("db", *arguments)
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"differences": []}
+
+
+def test_programs_read_which_schema_was_reached(podium: Command) -> None:
+    newest = known_revisions()[-1]
+    for arguments, revision in (
+        (["upgrade", "--json"], newest),
+        (["downgrade", "0002", "--json"], "0002"),
+        (["downgrade", "--json", "-1"], "0001"),
+        (["downgrade", "base", "--json"], None),
+    ):
+        done = podium("db", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == {"revision": revision}
 
 
 def test_a_schema_that_cannot_be_taken_back_is_told(podium: Command, tmp_path: Path) -> None:
