@@ -116,6 +116,7 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
     return page(
         request, caller, "submission.html", title=f"Submission {submission_id}",
         api=f"/v1/submissions/{submission_id}", one=found, entry=entry, faults=failures,
+        notes=faults.notes(failures),
         archived=archived, noise=noise, receipts=receipts,
         near=near, table=lambda: violation_rows(found),
         facts=lambda: {

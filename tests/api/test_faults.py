@@ -9,6 +9,14 @@ from tests.api.conftest import Podium
 from tests.factories import good_submission
 from tests.forkserver import run_podium
 
+KILLED_AT_4321 = """
+import os
+
+def score(answers, submission):
+    if (submission["target"] == 4321.0).any():
+        os.kill(os.getpid(), 9)
+    return 0.0
+"""
 FAILS_AT_4321 = """
 def score(answers, submission):
     if (submission["target"] == 4321.0).any():
@@ -72,3 +80,25 @@ def test_the_command_lists_them_too(podium: Podium) -> None:
     )
 
     assert {one["submission"] for one in json.loads(listed.stdout)} == {failed}
+
+
+def test_admins_read_what_a_kill_means_and_nobody_else_does(podium: Podium) -> None:
+    folder = podium.competition(metric_py=KILLED_AT_4321)
+    run = podium.run(folder, feedback="full")
+    killed = run.submit(failing_file(folder))
+    submission, meaning = killed.json()["id"], "had no memory left"
+
+    listed = run_podium(
+        ["faults", "--submission", submission],
+        env=podium.server.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    html = {"Accept": "text/html"}
+    for path in ("/operations", f"/submissions/{submission}"):
+        assert meaning in podium.admin.get(path, headers=html).text
+    of_researcher = podium.client(podium.researcher_key())
+
+    assert killed.json()["state"] == "failed"
+    assert meaning in " ".join(listed.stderr.split())
+    assert "PODIUM_GRADER_MEMORY_MB" in listed.stderr
+    assert meaning not in of_researcher.get(f"/submissions/{submission}", headers=html).text
+    assert meaning not in killed.text

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson
-from app.cli.output import print_json
+from app.cli.output import print_json, print_note
 from app.cli.tables import print_table
 
 
@@ -35,3 +35,5 @@ def faults(
         ],
         "no faults",
     )  # fmt: skip
+    for note in stored.notes(found):
+        print_note(note)

@@ -39,7 +39,7 @@ def show_operations(
     queue = queue_state(context)
     return page(
         request, caller, "operations.html", title="Operations", api="/v1/faults",
-        readiness=readiness, queue=queue, faults=found,
+        readiness=readiness, queue=queue, faults=found, notes=faults.notes(found),
         after=after, is_first=before is None, settings=context.settings, live=before is None,
         at=datetime.now(UTC),
         table=lambda: fields_of(found, *FAULT),
