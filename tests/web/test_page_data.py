@@ -160,6 +160,7 @@ def test_the_json_of_a_page_has_what_stands_beside_its_table(filled: Filled) -> 
     assert facts("/operations/reviews?state=all")["state"] == "all"
     compared = facts(f"/compare?a=careful-agent&b={quote('quick agent & co')}")
     assert {"sentence", "difference", "ci95", "sign_test"} <= set(compared)
+    assert compared["suite"] is None  # as on the other pages: no suite was named
     over_time = facts("/experiments/careful-agent/medals-over-time?padding=available")
     assert over_time["regret"]
     assert facts("IMPORT")["state"] == "refused"
