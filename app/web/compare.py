@@ -85,7 +85,8 @@ def compare_experiments(
             for slug, x, y, z in rows
         ],
         facts=lambda: {
-            **query, "suite": suite or None, "sentence": sentence, **asdict(found), "archived": archived_facts(archived),
+            **query, "suite": suite or None, "sentence": sentence, **asdict(found),
+            "archived": archived_facts(archived),
             **{f"{name}_{what}": count for name, one in (("a", first), ("b", second))
                for what, count in (("seeds", len(one.grid.seeds)), ("missing", len(one.missing)))},
         },
