@@ -196,7 +196,7 @@ class GraderSlot:
             except ProtocolError as error:
                 self._discard()
                 return self._fault("crashed", str(error))
-            self.cache = CacheCounts(**dict(reply.cache))
+            self.cache = CacheCounts(**vars(reply.cache))
             answer = reply.answer.result()
             if isinstance(answer, GraderFault):
                 self.counts[answer.kind] += 1

@@ -26,7 +26,7 @@ Cells = npt.NDArray[np.float32]
 def cells_of(sketch: Sketch) -> Cells | None:
     """The numbers of a sketch; None where there are none, or too few different ones."""
     cells: Cells = np.frombuffer(sketch.cells, dtype="<f4")
-    distinct = {f"{value:.3g}" for value in cells.tolist()}
+    distinct = {f"{value:.3g}" for value in set(cells.tolist())}
     return cells if len(distinct) >= VARIED else None
 
 

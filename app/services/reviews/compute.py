@@ -25,7 +25,11 @@ from app.services.reviews.near_files import NearFiles, Turn
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import decisions, known_leaks, signals, sketches
-from app.storage.queries.reviews.equal_predictions import SimilarFile, with_same_predictions
+from app.storage.queries.reviews.equal_predictions import (
+    SimilarFile,
+    with_repeated_predictions,
+    with_same_predictions,
+)
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
@@ -78,7 +82,7 @@ class Reviewer:
             # As it is in this session: others reviewed some meanwhile, or committed one late.
             waiting = [one for one in self._waiting(session) if one.version_id in known]
             probed = signals.runs_with(session, {one.run for one in waiting}, Signal.PROBING)
-            turn = Turn(waiting, last, probed)
+            turn = Turn(waiting, last, probed, with_repeated_predictions(session, waiting))
             for one in waiting:
                 its = known[one.version_id]
                 for finding, other in self._signals_or_none(session, one, its, turn):
@@ -150,7 +154,8 @@ class Reviewer:
 
     def _likeness(self, session: Session, one: GradedFile, turn: Turn) -> Iterator[Found]:
         """At most one signal: the first equal file graded, else the nearest one."""
-        same = with_same_predictions(session, one, SUBMISSIONS_PER_TURN)
+        is_repeated = one.number in turn.repeated
+        same = with_same_predictions(session, one, SUBMISSIONS_PER_TURN) if is_repeated else []
         copies = [other for other in same if other.sha256 == one.sha256]
         if copies or same:
             kind = Signal.SAME_FILE if copies else Signal.SAME_PREDICTIONS

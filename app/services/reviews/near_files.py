@@ -24,13 +24,15 @@ MOST_LATER = 500  # near files with larger numbers that are asked for
 class Turn:
     """Files that are reviewed together, in one session, and when the last one before them was.
 
-    `probed` are those of their runs that have the signal of probing. Turns come one after another,
+    `probed` are those of their runs that have the signal of probing. `repeated` are the numbers of
+    those files whose predictions another file of the version has. Turns come one after another,
     also those of several servers.
     """
 
     files: Sequence[GradedFile]
     last: datetime
     probed: Set[str] = frozenset()
+    repeated: Set[int] = frozenset()
 
 
 @dataclass

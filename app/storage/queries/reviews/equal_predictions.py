@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Integer, bindparam, or_, select
+from sqlalchemy import Integer, bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
 from app.storage.queries.reviews.sketches import (
@@ -16,6 +17,15 @@ from app.storage.queries.reviews.sketches import (
     of_submissions,
 )
 
+OTHER = TABLE.alias()
+REPEATED = select(TABLE.c.id).where(
+    TABLE.c.id.in_(bindparam("numbers", expanding=True)),
+    exists().where(
+        OTHER.c.version_id == TABLE.c.version_id,
+        OTHER.c.digest == TABLE.c.digest,
+        OTHER.c.id != TABLE.c.id,
+    ),
+)
 # A run may send the same predictions without end. A copy is later than its original, so it is found
 # unless the experiment of the copy had sent the same so often before.
 MOST_SAME = 1_000  # files with equal predictions that are looked at, the first of a version
@@ -49,6 +59,15 @@ class SimilarFile(NamedTuple):
     experiment: str
     agent: str
     sha256: str
+
+
+def with_repeated_predictions(session: Session, files: Sequence[GradedFile]) -> set[int]:
+    """The numbers of those of these files whose predictions another file of the version has too.
+
+    Few have: `with_same_predictions` need not be asked about each of the others.
+    """
+    numbers = [one.number for one in files]
+    return set(session.execute(REPEATED, {"numbers": numbers}).scalars())
 
 
 def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
