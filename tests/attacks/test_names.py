@@ -36,9 +36,11 @@ def test_names_of_all_scripts_are_taken(podium: Podium, name: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["agent", "model"])
-def test_agents_and_models_have_the_usual_blanks(podium: Podium, field: str) -> None:
-    for text in ("a\u00a0b", "a\u3164", "a\ufe0f"):
-        assert made(podium, **{field: text}).status_code == 422
+def test_agents_and_models_have_the_usual_blanks_and_letters(podium: Podium, field: str) -> None:
+    for text in ("a\u00a0b", "a\u3164", "a\ufe0f", "a  b", "A\u030a", "\u212a"):
+        refused = made(podium, **{field: text})
+        assert refused.status_code == 422, ascii(text)
+        assert refused.json()["detail"].startswith(field)
 
 
 def test_few_of_thousands_of_unknown_parameters_are_looked_at(podium: Podium) -> None:

@@ -98,17 +98,14 @@ def refuse_confusing_name(name: str) -> None:
     if len(name) > LONGEST_NAME:
         raise Invalid(f"name: it has {len(name)} characters, and may have {LONGEST_NAME}.")
     refuse_misleading_text("name", name)
-    if "  " in name:
-        raise Invalid("name: it has two blanks in a row, which a page shows as one.")
-    if unicodedata.normalize("NFC", name) != name:
-        raise Invalid("name: use the composed form of its letters (Unicode NFC).")
 
 
 def refuse_misleading_text(field: str, text: str) -> None:
     """Refuse a text that is displayed like another one.
 
     Raises:
-        Invalid: it begins or ends with a blank, or has an invisible character or an unusual blank.
+        Invalid: it begins or ends with a blank, has two in a row, an invisible character or an
+            unusual blank, or letters in another form than the composed one.
     """
     if not text or text != text.strip():
         raise Invalid(f"{field}: it is empty, or begins or ends with a blank.")
@@ -118,6 +115,10 @@ def refuse_misleading_text(field: str, text: str) -> None:
             raise Invalid(f"{field}: it has the invisible character U+{ord(each):04X}.")
         if category == "Zs" and each != " ":
             raise Invalid(f"{field}: it has the blank U+{ord(each):04X}; use the usual blank.")
+    if "  " in text:
+        raise Invalid(f"{field}: it has two blanks in a row, which a page shows as one.")
+    if unicodedata.normalize("NFC", text) != text:
+        raise Invalid(f"{field}: use the composed form of its letters (Unicode NFC).")
 
 
 def find(context: Context, name: str) -> ExperimentRecord:
