@@ -44,6 +44,14 @@ def test_there_are_two_servers_two_workers_and_one_port() -> None:
     assert mounted == set(COMPOSE["volumes"])
 
 
+@pytest.mark.parametrize("name", ["docker-compose.yml", "docker-compose.cluster.yml"])
+def test_strangers_cannot_fill_the_disk_with_lines_of_the_log(name: str) -> None:
+    for service in yaml.safe_load((ROOT / name).read_text())["services"].values():
+        options = service["logging"]["options"]
+        assert re.fullmatch(r"\d{1,2}m", options["max-size"])
+        assert 1 < int(options["max-file"]) < 10
+
+
 def test_every_service_waits_for_healthy_ones() -> None:
     for service in SERVICES.values():
         for name, waited in service.get("depends_on", {}).items():
