@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, Cursor, OptionalLimit
 from app.api.http.problems import responses
 from app.api.schemas.runs import Page
 from app.services.competitions import suites
@@ -16,9 +16,10 @@ router = APIRouter(prefix="/v1/suites", tags=["competitions"], dependencies=[FOR
 
 
 @router.get("", response_model=Page[Suite], responses=responses(401, 403, 422))
-def list_suites(context: Ctx) -> Any:
-    """All suites by name, each with its competitions."""
-    return {"items": suites.all_suites(context), "next_cursor": None}
+def list_suites(context: Ctx, limit: OptionalLimit = None, cursor: Cursor = None) -> Any:
+    """Suites by name, each with its competitions."""
+    found, after = suites.page(context, cursor, limit)
+    return {"items": found, "next_cursor": after}
 
 
 @router.get("/{suite_name}", response_model=Suite, responses=responses(401, 403, 404, 422))

@@ -33,6 +33,20 @@ def test_a_suite_lists_its_competitions_and_whether_they_can_be_graded(
     assert podium.admin.get("/v1/suites").json() == {"items": [suite], "next_cursor": None}
 
 
+def test_suites_come_in_pages_as_other_lists_do(podium: Podium, suite: dict[str, object]) -> None:
+    file = Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"]) / "suites.toml"
+    with file.open("a") as stream:
+        stream.write('[suites.other]\ntitle = "Other"\ncompetitions = ["a-declared-one"]\n')
+
+    first = podium.admin.get("/v1/suites", params={"limit": 1}).json()
+    rest = podium.admin.get("/v1/suites", params={"limit": 1, "cursor": first["next_cursor"]})
+
+    assert first["items"] == [suite]
+    assert [one["name"] for one in rest.json()["items"]] == ["other"]
+    assert rest.json()["next_cursor"] is None
+    assert len(podium.admin.get("/v1/suites").json()["items"]) == 2
+
+
 def test_an_unknown_suite_is_404_and_names_those_that_are_there(
     podium: Podium, suite: dict[str, object]
 ) -> None:

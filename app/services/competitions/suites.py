@@ -11,6 +11,7 @@ from app.domain.suites import SUITES_TOML, parse_suites
 from app.errors import NotFound
 from app.services.runtime.catalogue import suites_text
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.storage.queries import competitions
 
 MemberStatus = Literal["ready", "needs_data", "not_imported"]
@@ -32,11 +33,12 @@ class Suite:
     competitions: list[Member]
 
 
-def all_suites(context: Context) -> list[Suite]:
-    """Every suite of `suites.toml`, by name."""
-    return [
-        _suite(context, name, slugs) for name, slugs in sorted(context.catalogue.suites().items())
-    ]
+def page(context: Context, after: str | None, limit: int | None) -> tuple[list[Suite], str | None]:
+    """Suites of `suites.toml` by name, those after `after`, and the cursor of the next page."""
+    declared = context.catalogue.suites()
+    names = [name for name in sorted(declared) if after is None or name > after]
+    found, following = page_of(names, limit, str)
+    return [_suite(context, name, declared[name]) for name in found], following
 
 
 def find(context: Context, name: str) -> Suite:
