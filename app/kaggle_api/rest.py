@@ -24,6 +24,7 @@ from app.services.auth import Caller, identify, require_no_harness
 
 router = kaggle_router()
 BASE = "/api/v1/competitions"
+READS = ["GET", "HEAD"]  # of files: what they redirect to answers HEAD too
 KNEW_NO_PAGES = "Swagger-Codegen/"  # the name that kaggle 1.5 and 1.6 send
 # kaggle 1.7 writes the names in the query in lower case.
 NAMES = {
@@ -99,7 +100,7 @@ def list_files(
     return found
 
 
-@router.get(BASE + "/data/download-all/{competitionName}", response_model=None)
+@router.api_route(BASE + "/data/download-all/{competitionName}", methods=READS, response_model=None)
 def download_all(
     request: Request, context: Ctx, caller: Client, state: State, fields: Query
 ) -> Response:
@@ -107,7 +108,9 @@ def download_all(
     return files.download_all(request, context, caller, state, fields)
 
 
-@router.get(BASE + "/data/download/{competitionName}/{fileName:path}", response_model=None)
+@router.api_route(
+    BASE + "/data/download/{competitionName}/{fileName:path}", methods=READS, response_model=None
+)
 def download_one(
     request: Request, context: Ctx, caller: Client, state: State, fields: Query
 ) -> Response:

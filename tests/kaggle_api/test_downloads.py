@@ -175,6 +175,18 @@ def test_an_address_resumes_without_a_key_and_only_the_same_file(podium, large):
     assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(data)))
 
 
+@pytest.mark.parametrize("path", ["download-all/{}", "download/{}/train.csv"])
+def test_a_head_of_an_old_address_is_redirected_as_a_get(podium, large, path):
+    client = podium.run(large).client
+    address = f"/api/v1/competitions/data/{path.format(large.name)}"
+
+    answers = [client.request(method, address) for method in ("HEAD", "GET")]
+
+    assert [one.status_code for one in answers] == [302, 302]
+    assert answers[0].content == b""
+    assert client.head(answers[0].headers["Location"]).status_code == 200
+
+
 def test_kagglehub_downloads_all_and_one(podium, large, make_agent):
     agent = make_agent(podium.run(large).document["key"], HUB)
 
