@@ -111,6 +111,10 @@ class SchemaTooNew(Conflict):
     """The database was migrated by a newer Podium than this one."""
 
 
+class UnknownSchema(Conflict):
+    """The database does not say which schema it has."""
+
+
 class BadDatabaseUrl(Conflict, ValueError):
     """PODIUM_DATABASE_URL names no database that Podium can use."""
 

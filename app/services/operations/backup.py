@@ -13,7 +13,14 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable
+from app.errors import (
+    Conflict,
+    DamagedFile,
+    NotFound,
+    StorageFull,
+    Unavailable,
+    UnknownSchema,
+)
 from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
@@ -69,6 +76,7 @@ def back_up(
 
     Raises:
         NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
+        UnknownSchema: the database does not say which schema it has.
         ChangedRow: a row has a value that Podium does not write.
         NotFound: there is no database.
         DamagedFile: a stored file is missing or damaged, so a complete backup is not possible.
@@ -91,7 +99,7 @@ def back_up(
 def _saying_what_to_do(folder: Path) -> Iterator[None]:
     try:
         yield
-    except NoBackupHere:  # of the schema; upgraded, the same command is to work
+    except (NoBackupHere, UnknownSchema):  # once that is mended, the same command is to work
         (folder / TABLES).rmdir()
         (folder / BLOBS).rmdir()
         raise

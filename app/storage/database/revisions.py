@@ -11,11 +11,14 @@ from typing import Literal
 
 from sqlalchemy import Connection, column, inspect, select, table
 
+import app
 from app.bundled import bundled
+from app.errors import UnknownSchema
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, make_engine
 
 REVISIONS = table("alembic_version", column("version_num"))  # Alembic's own names
+OF_EVERY_REVISION = "submission"  # a table that the first migration made, and none removed
 
 
 def known_revisions() -> list[str]:
@@ -38,11 +41,28 @@ def newest_revision() -> str:
 
 
 def current_revision(connection: Connection) -> str | None:
-    """The revision of a database. None if nothing has ever migrated it."""
-    if not inspect(connection).has_table(REVISIONS.name):
+    """The revision of a database. None if nothing has ever migrated it.
+
+    Raises:
+        UnknownSchema: it has tables of Podium's, and not one row that names their revision.
+    """
+    tables = inspect(connection)
+    has_revisions = tables.has_table(REVISIONS.name)
+    found = sorted(connection.scalars(select(REVISIONS.c.version_num))) if has_revisions else []
+    if len(found) == 1:
+        return str(found[0])
+    if not found and not tables.has_table(OF_EVERY_REVISION):
         return None
-    found: str | None = connection.scalar(select(REVISIONS.c.version_num))
-    return found
+    if found:
+        has = f"{len(found)} rows ({', '.join(map(str, found))})"
+    else:
+        has = "no row" if has_revisions else "been removed"
+    raise UnknownSchema(
+        f"Somebody changed the database: its table {REVISIONS.name} has {has}, where one row names "
+        f"the schema of the other tables. If Podium {app.__version__} ran here last, let "
+        f"{newest_revision()} be the only row; otherwise restore a backup from before "
+        "(`podium restore`) into a new PODIUM_DATA_DIR."
+    )
 
 
 def state(database: Database) -> Literal["current", "older", "newer"]:

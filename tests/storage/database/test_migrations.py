@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import threading
 from datetime import UTC, datetime
@@ -11,13 +12,14 @@ import pytest
 from sqlalchemy import inspect, select, text
 
 from app import bundled
-from app.errors import SchemaTooNew
+from app.errors import SchemaTooNew, UnknownSchema
 from app.grading.graded import Sketch
 from app.storage.database import migrations, revisions
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
 from app.storage.database.tables.reviews import SubmissionSketch
+from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.storage.queries import runs
 from app.storage.queries.reviews import sketches
 from tests.forkserver import run_podium
@@ -165,6 +167,28 @@ def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, datab
     assert revisions.state(database) == "newer"
     with pytest.raises(SchemaTooNew, match="9999"):
         migrations.upgrade(database_url)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("DELETE FROM alembic_version", "has no row"),
+        ("INSERT INTO alembic_version VALUES ('0001')", "has 2 rows (0001, "),
+    ],
+)
+def test_a_database_that_does_not_say_its_schema_is_not_migrated(
+    database, database_url, change, told
+):
+    database.write(lambda s: s.execute(text(change)) and None)
+
+    for ask in (
+        lambda: revisions.state(database),
+        lambda: upgrade_when_reachable(database_url, 0),
+        lambda: migrations.upgrade(database_url),
+        lambda: migrations.downgrade(database_url, "base"),
+    ):
+        with pytest.raises(UnknownSchema, match=re.escape(told)):
+            ask()
 
 
 def test_a_failed_migration_leaves_nothing_half_done(empty, empty_database_url):
