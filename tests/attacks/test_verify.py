@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,7 @@ def test_objects_are_compared_although_the_directory_for_temporary_files_is_smal
     assert list((server.data_dir / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("revision", ["base", "0006"])
+@pytest.mark.parametrize("revision", ["base", "0006", "0010", "0013"])
 def test_a_database_of_an_older_podium_is_told_so(tmp_path: Path, revision: str) -> None:
     server = PodiumServer(tmp_path / "data")
     server.data_dir.mkdir()
@@ -235,3 +236,30 @@ def test_a_database_of_an_older_podium_is_told_so(tmp_path: Path, revision: str)
     assert "older than this Podium" in told
     assert "podium db upgrade" in told
     assert not (server.data_dir / "verify.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("DELETE FROM alembic_version", "its table alembic_version has no row"),
+        ("INSERT INTO alembic_version VALUES ('0001')", "has 2 rows (0001, "),
+        ("DROP TABLE alembic_version", "its table alembic_version has been removed"),
+        ("UPDATE alembic_version SET version_num = '9999'", "9999"),
+    ],
+)
+def test_a_database_of_which_no_schema_or_a_newer_one_is_known_is_not_used(
+    tmp_path: Path, change: str, told: str
+) -> None:
+    server = PodiumServer(tmp_path / "data", migrates=True)
+    server.data_dir.mkdir()
+    migrations.upgrade(f"sqlite:///{server.data_dir / 'podium.db'}")
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as opened, opened:
+        opened.execute(change)
+    folder = tmp_path / "backup"
+
+    for words in (["verify"], ["backup", str(folder)], ["serve", "--port", "0"], ["db", "upgrade"]):
+        done = run_podium(words, env=server.environment, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1, words
+        assert "Traceback" not in done.stderr
+        assert told in " ".join(done.stderr.split()), words
+    assert not list(folder.iterdir())

@@ -15,9 +15,10 @@ from pathlib import Path
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
-from app.errors import Conflict, DamagedFile
+from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, VerifyProgress
+from app.services.operations.verify_schema import refuse_other_schema
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.blob_store import store_and_database
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
@@ -27,11 +28,9 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
-from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
-from app.storage.queries.trust import signing_keys
 from app.thread_pool import map_concurrently
 
 PARALLEL_READS = 4
@@ -45,10 +44,6 @@ CHANGED_RECORD = (
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."
 )
 Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
-
-
-class OldSchema(Conflict):
-    """The database cannot be verified yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +66,13 @@ def verify(
 
     Raises:
         Unavailable, StoreAway: the database or the store is away. The next call can go on.
-        OldSchema: an older Podium migrated the database, or none did.
+        OldSchema: the database lacks what is compared: an older Podium migrated it, or none did.
+        SchemaTooNew, UnknownSchema: a newer one did, or nobody knows which.
     """
     is_database_damaged = _check_database(settings, progress)
     with store_and_database(settings, LIMITS) as (store, database):
         if not is_database_damaged:
-            _refuse_schema_of_0_1(database)
+            refuse_other_schema(database)
         try:
             with database.read() as session, _scratch(settings) as scratch:
                 _compare_files(session, store, settings, scratch, advance, sample, progress)
@@ -97,16 +93,6 @@ def verify(
         finally:
             if sample is None:
                 progress.save()
-
-
-def _refuse_schema_of_0_1(database: Database) -> None:
-    """Refuse what has no receipts. To upgrade it would be a change, and this command makes none."""
-    with database.read() as session:
-        if not signing_keys.has_table(session):
-            raise OldSchema(
-                "Its schema is older than this Podium: verify with the Podium that runs there, or "
-                "upgrade the database first (podium db upgrade)."
-            )
 
 
 def _check_database(settings: Settings, progress: VerifyProgress) -> bool:

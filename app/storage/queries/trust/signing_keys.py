@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, inspect, select, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.storage.database.dump import SIGNING_KEY
@@ -38,11 +38,6 @@ def add(session: Session, new: SigningKeyRecord, private: bytes) -> None:
     """Store a key, and its private part as a secret."""
     session.execute(insert(TABLE), values(new))
     secrets.keep_first(session, SIGNING_KEY + new.id, private)
-
-
-def has_table(session: Session) -> bool:
-    """Whether the schema knows signing keys. That of 0.1.0 does not."""
-    return inspect(session.connection()).has_table(TABLE.name)
 
 
 def private_part(session: Session, key_id: str) -> bytes | None:
