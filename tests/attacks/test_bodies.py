@@ -150,6 +150,26 @@ def test_a_forms_body_is_small_where_no_key_is_needed(server: PodiumServer) -> N
     assert answer.status_code == 413
 
 
+@pytest.mark.parametrize(
+    ("kilobytes", "status"), [(15, 201), (17, 201), (33, 201), (255, 201), (257, 413)]
+)
+def test_the_first_body_of_a_new_key_may_be_as_large_as_any(
+    podium: Podium, run: Run, kilobytes: int, status: int
+) -> None:
+    client = podium.client(podium.harness_key(run.document["experiment"]))
+    body = json.dumps({
+        "experiment": run.document["experiment"], "competition": run.document["competition"],
+        "seed": kilobytes,
+    })  # fmt: skip
+
+    made = client.post(
+        "/v1/runs", content=body + " " * 1024 * kilobytes,
+        headers={"Content-Type": "application/json"},
+    )  # fmt: skip
+
+    assert made.status_code == status, made.text
+
+
 @pytest.mark.parametrize(("window_log", "status"), [(23, 200), (24, 400), (27, 400), (31, 400)])
 def test_a_body_that_needs_much_memory_to_be_unpacked_is_refused(
     podium: Podium, run: Run, window_log: int, status: int
