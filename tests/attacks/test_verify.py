@@ -263,3 +263,15 @@ def test_a_database_of_which_no_schema_or_a_newer_one_is_known_is_not_used(
         assert "Traceback" not in done.stderr
         assert told in " ".join(done.stderr.split()), words
     assert not list(folder.iterdir())
+
+
+def test_a_check_that_could_not_be_made_prints_no_document(tmp_path: Path) -> None:
+    away = {"PODIUM_DATABASE_URL": "postgresql://podium:x@127.0.0.1:1/podium"}
+    done = run_podium(
+        ["verify", "--json"],
+        env={**os.environ, **away, "PODIUM_DATA_DIR": str(tmp_path / "data")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "locked or away" in done.stderr
