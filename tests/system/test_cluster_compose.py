@@ -92,6 +92,19 @@ def test_workers_commands_are_podiums(name: str) -> None:
     assert int(OURS[name]["stop_grace_period"].removesuffix("s")) > Settings().drain_seconds + 10
 
 
+def test_the_manual_upgrades_its_services() -> None:
+    page = (ROOT / "docs" / "cluster.md").read_text()
+    lines = re.findall(r"^docker compose -f docker-compose.cluster.yml run (.*)$", page, re.M)
+
+    for line in lines:
+        _, service, program, command, *options = line.split()
+        assert (service in OURS, program) == (True, "podium")
+        group = typer.main.get_command(app)
+        with group.make_context("podium", [command, *options]) as context:
+            group.commands[command].make_context(command, options, parent=context)  # type: ignore[attr-defined]
+    assert any("worker --adopt" in line for line in lines)
+
+
 def test_its_store_is_one_that_servers_can_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
