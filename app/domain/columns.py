@@ -15,6 +15,9 @@ def _is_size(size: int | str) -> int | str:
 
 
 FIRST_INEXACT = 2**53  # from here on different whole numbers are the same double
+# Of a mask: more than any image has, and few enough that the pixels of all masks of a file can be
+# numbered in int64.
+MOST_PIXELS = 1 << 36
 SHOWN = 100  # characters of a pattern that a message repeats
 PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of the answers with it
 

@@ -22,6 +22,7 @@ from app.domain.baseline import Baseline, Judgement, judge
 from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
 from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
+from app.domain.toml_bounds import refuse_out_of_bounds
 from app.domain.toml_depth import is_nested_beyond
 from app.domain.toml_errors import toml_message
 from app.errors import MOST_PROBLEMS, BadCompetition
@@ -30,7 +31,6 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML, METRIC_FILE, SAMPLE_FILE = "competition.toml", "metric.py", "public/sample_submission.csv"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
-MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
@@ -168,7 +168,8 @@ class Competition(Section):
 def parse_competition(slug: str, text: str, *, is_new: bool = False) -> Competition:
     """Read the text of a `competition.toml`.
 
-    Patterns are bounded in one that `is_new`: earlier versions stored some without that bound.
+    Patterns, whole numbers and images are bounded in one that `is_new`: earlier versions stored
+    some without these bounds.
 
     Raises:
         BadCompetition: it is invalid; the error lists each problem with its key, a hundred at most.
@@ -193,7 +194,7 @@ def parse_competition(slug: str, text: str, *, is_new: bool = False) -> Competit
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]
         )
     if is_new:
-        _refuse_long_patterns(document)
+        refuse_out_of_bounds(document)
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:
@@ -211,18 +212,6 @@ def _with_sum_rule_moved(document: dict[str, Any]) -> dict[str, Any]:
         return document
     section = {**section, "rows_sum_to_one": columns.pop("rows_sum_to_one"), "columns": columns}
     return {**document, "submission": section}
-
-
-def _refuse_long_patterns(document: dict[str, Any]) -> None:
-    """Refuse too many characters of patterns before the first of them is compiled."""
-    section = document.get("submission")
-    columns = section.get("columns") if isinstance(section, dict) else None
-    each = columns.values() if isinstance(columns, dict) else ()
-    patterns = [one.get("pattern") for one in each if isinstance(one, dict)]
-    size = sum(len(one) for one in patterns if isinstance(one, str))
-    if size > MOST_PATTERN:
-        message = f"its patterns have {size:,} characters; {MOST_PATTERN:,} together are allowed"
-        raise BadCompetition([{"file": TOML, "key": "submission.columns", "message": message}])
 
 
 def _as_text(moment: dt.date | dt.time) -> str:

@@ -127,6 +127,31 @@ def test_a_version_beyond_what_the_database_takes_is_refused(podium: Podium) -> 
     assert problem_of(podium, folder).startswith("competition.toml: version: ")
 
 
+HUGE, MAP_AT_K = "9" * 4000, "mean_average_precision_at_k_score"
+
+
+@pytest.mark.parametrize(
+    ("metric", "column", "key"),
+    [
+        ('"mean_absolute_error"', f'kind = "integer", max = {HUGE}', "max"),
+        ('"dice_score"', 'kind = "mask", height = 1, width = 68719476737', "target"),
+        ('"dice_score"', f'kind = "mask", height = 1, width = {HUGE}', "width"),
+        (f'"{MAP_AT_K}"\nparameters = {{ k = {2**63} }}', 'kind = "list"', "k"),
+    ],
+    ids=range(4),
+)  # fmt: skip
+def test_numbers_too_large_to_compute_with_are_refused(
+    podium: Podium, metric: str, column: str, key: str
+) -> None:
+    """A grader broke down while it tried such a competition: 500, and not a word of why."""
+    folder = podium.folder(kind="integer", leaderboard=None)
+    toml = folder / "competition.toml"
+    text = toml.read_text().replace('"mean_absolute_error"', metric)
+    toml.write_text(text.replace('kind = "integer"', column))
+    file, place, _ = problem_of(podium, folder).split(": ", 2)
+    assert (file, place.rpartition(".")[2]) == ("competition.toml", key)
+
+
 def test_a_board_of_the_largest_scores_is_imported(podium: Podium) -> None:
     """Kaggle has such boards: a team without a score has the largest number."""
     folder = podium.competition(leaderboard=[1.7e308, 1.7e308])

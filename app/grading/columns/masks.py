@@ -6,17 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.domain.columns import MaskColumn
+from app.domain.columns import MOST_PIXELS, MaskColumn
 from app.domain.verdict import ViolationCode
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import MOST_DIGITS, is_whole, split_cell, split_cells
 from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Masks, row_of_each
-
-# The pixels of a mask whose image size is only in the answers: more than any image has, and few
-# enough that the pixels of all masks of a file can be numbered in int64.
-_UNKNOWN = 1 << 36
 
 _MISSING = ViolationKind(ViolationCode.MISSING_VALUE, "mask is missing", "masks are missing")
 _BAD_MASK = ViolationKind(ViolationCode.BAD_FORMAT, "mask is malformed", "masks are malformed")
@@ -41,7 +37,7 @@ def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None
         return None
     starts = numbers[0::2] - column.start
     lengths = np.ascontiguousarray(numbers[1::2])
-    pixels = column.pixels or _UNKNOWN
+    pixels = column.pixels or MOST_PIXELS
     runs = offsets // 2
     if len(starts):
         if starts.min() < 0 or lengths.min() < 1 or lengths.max() > pixels:
@@ -73,7 +69,7 @@ def masks_from_cells(
         np.ascontiguousarray(pairs[0::2]),
         np.ascontiguousarray(pairs[1::2]),
         runs,
-        column.pixels or _UNKNOWN,
+        column.pixels or MOST_PIXELS,
     )
 
 
@@ -105,7 +101,7 @@ def _run_problem(column: MaskColumn, numbers: list[int]) -> str:
     if len(numbers) % 2:
         return "an odd number of tokens"
     end: int = column.start
-    limit = (column.pixels or _UNKNOWN) + column.start
+    limit = (column.pixels or MOST_PIXELS) + column.start
     for start, length in zip(numbers[0::2], numbers[1::2], strict=True):
         if start < column.start:
             return f"a run starts before pixel {column.start}, the first"
