@@ -1,0 +1,64 @@
+"""Bounds of a new `competition.toml`, looked at before its values are: earlier ones have none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.domain.columns import MOST_PIXELS
+from app.errors import MOST_PROBLEMS, BadCompetition
+
+MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand
+LARGEST = 2**63 - 1  # TOML's own bound of whole numbers, and NumPy's
+FILE = "competition.toml"
+Problem = dict[str, str]
+
+
+def refuse_out_of_bounds(document: dict[str, Any]) -> None:
+    """Refuse whole numbers, images and patterns that are too large to compute with.
+
+    Raises:
+        BadCompetition: with each problem's key, a hundred at most.
+    """
+    columns = _columns(document)
+    problems = [*_large_numbers(document, ""), *_large_images(columns), *_long_patterns(columns)]
+    if problems:
+        raise BadCompetition(problems[:MOST_PROBLEMS])
+
+
+def _columns(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    section = document.get("submission")
+    columns = section.get("columns") if isinstance(section, dict) else None
+    each = columns.items() if isinstance(columns, dict) else ()
+    return {name: column for name, column in each if isinstance(column, dict)}
+
+
+def _large_numbers(value: Any, key: str) -> Iterator[Problem]:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _large_numbers(each, f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _large_numbers(each, f"{key}.{at}")
+    elif isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST:
+        yield _problem(key, "a whole number is at least -2**63 and less than 2**63")
+
+
+def _large_images(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
+    for name, column in columns.items():
+        height, width = column.get("height"), column.get("width")
+        if isinstance(height, int) and isinstance(width, int) and height * width > MOST_PIXELS:
+            message = f"height x width is more than {MOST_PIXELS:,} pixels"
+            yield _problem(f"submission.columns.{name}", message)
+
+
+def _long_patterns(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
+    patterns = [column.get("pattern") for column in columns.values()]
+    size = sum(len(one) for one in patterns if isinstance(one, str))
+    if size > MOST_PATTERN:
+        message = f"its patterns have {size:,} characters; {MOST_PATTERN:,} together are allowed"
+        yield _problem("submission.columns", message)
+
+
+def _problem(key: str, message: str) -> Problem:
+    return {"file": FILE, "key": key, "message": message}
