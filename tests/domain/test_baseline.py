@@ -69,6 +69,7 @@ def test_against_a_baseline_of_0_success_is_being_strictly_better():
     assert judge(-1.0, 0.0, 0.3, **UP) == Judgement(None, False)
     assert judge(-1.0, 0.0, 0.3, **DOWN) == Judgement(None, True)
     assert judge(0.001, 0.0, 0.3, **DOWN) == Judgement(None, False)
+    assert judge(0.0, 0.0, 0.3, **DOWN) == Judgement(None, False)
 
 
 @settings(deadline=None)

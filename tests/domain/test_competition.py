@@ -91,6 +91,8 @@ def test_it_reads_everything_that_may_be_said():
         'x = { kind = "label", labels = ["a", "b"] }',
         'x = { kind = "text", allow_empty = true, max_length = 10 }',
         'x = { kind = "list", separator = "|", min_items = 1, max_items = 5, distinct = true }',
+        'x = { kind = "list", labels = ["a", "b"], min_items = 1, max_items = 1 }',
+        'x = { kind = "list", items = "integer", min = 1, max = 5 }',
         'x = { kind = "mask", height = 3, width = 4, order = "row", start = 0, empty = "-1" }',
         'x = { kind = "boxes", fields = ["x", "y"], max_boxes = 2, allow_empty = false }',
     ],
@@ -183,6 +185,16 @@ def test_an_unknown_key_is_named(text, key):
             with_column('x = { kind = "list", separator = "" }'),
             "submission.columns.x.separator",
             "not empty",
+        ),
+        (
+            with_column('x = { kind = "list", items = "integer", labels = ["1"] }'),
+            "submission.columns.x",
+            "either integers or labels",
+        ),
+        (
+            with_column('x = { kind = "list", min = 1 }'),
+            "submission.columns.x",
+            "items = 'integer'",
         ),
         (
             with_column('x = { kind = "list", min_items = 3, max_items = 2 }'),

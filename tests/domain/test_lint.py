@@ -44,6 +44,13 @@ def test_a_board_sorted_worst_first_but_for_a_row_is_an_error_too():
     assert codes(lint_leaderboard(scores, higher_is_better=True)) == ["direction"]
 
 
+@pytest.mark.parametrize(("wrong", "found"), [(9, "direction"), (8, "unsorted")])
+def test_nine_steps_up_for_one_down_are_the_wrong_direction(wrong, found):
+    scores = [0.5, *[0.1 + i / 100 for i in range(wrong + 1)]]
+
+    assert codes(lint_leaderboard(scores, higher_is_better=True))[0] == found
+
+
 def test_a_board_of_equal_scores_has_no_direction():
     assert "direction" not in codes(lint_leaderboard([0.5] * 40, higher_is_better=True))
 
@@ -92,6 +99,14 @@ def test_an_unknown_mark_shared_by_two_and_far_from_all_is_a_sentinel():
     assert codes(lint_leaderboard(scores, higher_is_better=False)) == ["sentinel_scores"]
 
 
+@pytest.mark.parametrize(("spread", "gap", "found"), [(0.2, 5.0, True), (100.0, 500.0, False)])
+def test_far_away_is_ten_times_the_spread_of_the_others(spread, gap, found):
+    others = [spread * i / 39 for i in range(40)]
+    scores = [*others, spread + gap, spread + gap]
+
+    assert ("sentinel_scores" in codes(lint_leaderboard(scores, higher_is_better=False))) == found
+
+
 def test_one_very_bad_team_is_no_sentinel():
     assert lint_leaderboard([*CLEAN[::-1], 24987861.69584], higher_is_better=False) == []
 
@@ -103,6 +118,13 @@ def test_many_teams_at_the_bottom_are_told():
 
     assert codes(findings) == ["shared_worst_score"]
     assert findings[0].message.startswith("120 teams have the worst score, 0.0, 60 % of the 200")
+
+
+@pytest.mark.parametrize(("teams", "found"), [(100, True), (101, False)])
+def test_a_tenth_of_the_teams_are_many(teams, found):
+    scores = [*[1.0 - i / 1000 for i in range(teams - 10)], *[0.5] * 10]
+
+    assert ("shared_worst_score" in codes(lint_leaderboard(scores, higher_is_better=True))) == found
 
 
 def test_the_single_worst_team_of_a_small_board_shares_its_score_with_nobody():

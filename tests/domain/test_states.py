@@ -1,12 +1,16 @@
 import pytest
 
 from app.domain.feedback import Feedback
-from app.domain.states import COUNTED, SETTLED, SubmissionState
+from app.domain.states import COUNTED, LARGEST_SEED, LEAST_SEED, SETTLED, SubmissionState
 
 
 @pytest.mark.parametrize("state", SubmissionState)
 def test_a_submission_is_settled_once_it_was_graded_rejected_or_failed(state):
     assert state.is_settled == (state.value in {"graded", "rejected", "failed"})
+
+
+def test_seeds_fill_a_column_of_four_bytes():
+    assert (LEAST_SEED, LARGEST_SEED) == (-2_147_483_648, 2_147_483_647)
 
 
 def test_what_is_refused_or_failed_costs_no_quota():

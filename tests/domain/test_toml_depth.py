@@ -51,6 +51,11 @@ def test_a_deep_key_is_found_after_every_text_that_the_parser_accepts(
     assert is_nested_beyond(text + DEEP, MOST)
 
 
+def test_the_name_of_a_table_may_have_as_many_parts_as_a_key() -> None:
+    assert not is_nested_beyond(f"[{'.'.join('k' * MOST)}]\n", MOST)
+    assert is_nested_beyond(f"[{'.'.join('k' * (MOST + 1))}]\n", MOST)
+
+
 @pytest.mark.parametrize(
     "value",
     ['"""a""""', '"""a"""""', "'''a''''", "'''a'''''", '""""a"""', '"""""a"""', '"""\\""""'],

@@ -14,7 +14,13 @@ from statsmodels.stats.proportion import proportion_confint
 from app.domain.result_choices import RATES, Padding
 from app.errors import AttemptsMissing
 from app.statistics.attempts import make_grid
-from app.statistics.intervals import over_competitions, over_runs
+from app.statistics.intervals import (
+    UNSEEN_COMPETITIONS,
+    UNSEEN_SHARE,
+    over_competitions,
+    over_runs,
+    unseen_competitions,
+)
 from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts
 
@@ -124,6 +130,16 @@ def test_where_nothing_varies_the_interval_is_wilsons_of_all_attempts() -> None:
     assert alike == pytest.approx(proportion_confint(0, 5, method="wilson"))
     always = over_runs(1 - never, np.full(5, 3)).interval[:, 0]
     assert always == pytest.approx(1 - runs[::-1])
+
+
+def test_unseen_competitions_add_to_the_squared_error_by_the_formula_of_the_manual() -> None:
+    # One of four competitions is won: the mean of Agresti and Coull is 2 of 6.
+    number = UNSEEN_COMPETITIONS + UNSEEN_SHARE * 4 / (1 + 1)
+    expected = number * (1 / 3) * (2 / 3) / ((4 - 1 + number) * 4)
+
+    found = unseen_competitions(np.array([[1.0], [0.0], [0.0], [0.0]]))
+
+    assert found == pytest.approx([expected])
 
 
 def test_one_run_or_one_competition_leave_a_question_open() -> None:

@@ -12,6 +12,7 @@ from app.statistics.percentiles import (
     PERCENTILES,
     between_sample_and_gold,
     percentile,
+    percentile_if_known,
     performance_gap_closed,
 )
 
@@ -60,6 +61,16 @@ def test_every_convention_runs_up_from_0_and_says_its_source(name: str) -> None:
 def test_no_team_is_no_board() -> None:
     with pytest.raises(ValueError, match="teams of a board"):
         percentile("mid-rank", 0, 0, 0)
+
+
+@pytest.mark.parametrize("unknown", range(4))
+def test_a_percentile_needs_a_convention_and_all_counts(unknown: int) -> None:
+    known = ["mid-rank", 1, 2, 7]
+    assert percentile_if_known(*known) == 80.0
+
+    known[unknown] = None
+
+    assert percentile_if_known(*known) is None
 
 
 def test_normalised_scores() -> None:

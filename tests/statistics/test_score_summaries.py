@@ -74,6 +74,8 @@ def test_one_attempt_leaves_the_spread_of_runs_unknown() -> None:
     assert found.mean_bootstrap95 == (15.0, 90.0)
     assert summarise([np.array([90.0])]).mean_bootstrap95 is None
     assert probability_better([np.array([1.0])], [np.array([2.0])]).runs95 is None
+    two, other = np.array([1.0, 4.0]), np.array([2.0, 3.0])  # two attempts show a spread
+    assert probability_better([two], [other]).runs95 is not None
 
 
 def test_the_same_scores_have_the_same_intervals() -> None:

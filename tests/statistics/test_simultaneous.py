@@ -123,6 +123,7 @@ def test_a_constant_difference_is_decided_by_the_sign_test(competitions: int) ->
     found = compare_all(["a", "b", "c"], grids_of(won))
     assert found.critical is None
     assert [pair.simultaneous95 for pair in found.pairs] == [None] * 3
+    assert [pair.sem is None for pair in found.pairs] == [competitions == 1] * 3
     p = stats.binomtest(competitions, competitions).pvalue
     a_b, a_c, b_c = found.pairs
     for pair in (a_b, a_c):
