@@ -12,6 +12,7 @@ import pytest
 from tests.downloads.conftest import CACTUS, FakeKaggle
 from tests.forkserver import PodiumProcess
 from tests.graders.conftest import wait_until
+from tests.storage.disks import small_disk
 
 
 def test_a_competition_is_downloaded_prepared_and_not_asked_for_again(kaggle: FakeKaggle) -> None:
@@ -171,6 +172,33 @@ def test_a_disk_without_room_is_told_before_the_download(kaggle: FakeKaggle) -> 
     assert done.returncode == 1
     assert "There is no room for" in done.stderr
     assert kaggle.sent() < 100_000
+
+
+@pytest.mark.parametrize(
+    ("kilobytes", "told"),
+    [(64, "No space left on device). What was"), (2500, "prepare.py ended with 'OSError")],
+    ids=["download", "preparation"],
+)
+def test_a_disk_that_becomes_full_is_named_and_the_next_start_goes_on(
+    kaggle: FakeKaggle, monkeypatch: pytest.MonkeyPatch, kilobytes: int, told: str
+) -> None:
+    monkeypatch.setattr(  # as where somebody else fills the disk after it was looked at
+        FakeKaggle, "environment",
+        {**kaggle.environment, "PODIUM_DISK_RESERVE_PERCENT": "0", "COLUMNS": "500"},
+    )  # fmt: skip
+    kaggle.competition()
+    with small_disk(kaggle.data, kilobytes) as disk:
+        done = kaggle.podium("prepare", CACTUS, "--kaggle")
+        assert done.returncode == 1
+        assert f"/{kaggle.work.name}/data" in done.stderr
+        assert " is full" in done.stderr
+        assert told in done.stderr
+        assert "ree space, and" in done.stderr
+        assert not list(disk.glob("prepared/*"))
+
+        subprocess.run(["mount", "-o", "remount,size=40m", disk], check=True)
+        again = kaggle.podium("prepare", CACTUS, "--kaggle")
+        assert again.returncode == 0, again.stderr
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["lines", "json"])

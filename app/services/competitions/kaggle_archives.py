@@ -9,10 +9,11 @@ from typing import TypeVar
 from app.downloads.errors import DownloadChanged
 from app.downloads.http_ranges import HttpRanges
 from app.downloads.zip_download import Advance, ZipDownload
-from app.errors import DiskReserved, StorageFull
+from app.errors import DiskReserved, PodiumError, StorageFull
 from app.importers.kaggle_source import KaggleSource
 from app.settings import Settings
 from app.storage.blobs.disk_reserve import WHAT_TO_DO, DiskReserve
+from app.system_limits import is_disk_full
 
 FOLDER = "downloads"  # of the data directory
 CHANGES = 3  # of an archive while it is downloaded, after which it is given up
@@ -73,3 +74,15 @@ def require_room(settings: Settings, size: int = 0) -> None:
             f"There is no room for {size:,} more bytes. {error.detail.removesuffix(WHAT_TO_DO)}"
             "What was downloaded stays: free space, and start again."
         ) from None
+
+
+def reason_of(error: PodiumError | OSError, settings: Settings) -> str:
+    """Why a download or a preparation failed, in words."""
+    if isinstance(error, PodiumError):
+        return error.detail
+    if not is_disk_full(error):
+        return f"the system says: {error}"
+    return (
+        f"the disk of {settings.data_dir} is full ({error.strerror}). What was downloaded stays: "
+        "free space, and start again."
+    )

@@ -22,6 +22,7 @@ from app.services.competitions.kaggle_archives import (
     archive_of,
     archive_place,
     connection,
+    reason_of,
     require_room,
     unless_changed,
 )
@@ -124,10 +125,8 @@ class PrepareDownloads:
     def _attempt(self, slug: str, step: Callable[[], Result]) -> Result | Outcome:
         try:
             return step()
-        except PodiumError as error:
-            return Outcome(slug, "failed", error.detail)
-        except OSError as error:
-            return Outcome(slug, "failed", f"the system says: {error}")
+        except (PodiumError, OSError) as error:
+            return Outcome(slug, "failed", reason_of(error, self._settings))
 
     def _known(self, folder: Path) -> int | Outcome:
         """The bytes to download; or the outcome, if it was prepared before."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from app.errors import BadCompetition
+from app.errors import BadCompetition, StorageFull
 
 PREPARE = "prepare.py"
 # The function of a prepare.py that reads the raw files where they lie, an archive too, and that
@@ -63,6 +64,7 @@ def run_prepare(
 
     Raises:
         BadCompetition: prepare.py failed; gives the last line of its error output.
+        StorageFull: it says that a disk is full.
     """
     arguments = [str(path.resolve()) for path in (folder / PREPARE, raw, prepared)]
     places = [f"{arguments[2]}/{part}" for part in ("public", "private")]
@@ -89,6 +91,11 @@ def run_prepare(
             ended = f"it ended with status {status}" if status > 0 else "it was killed"
             message = _last_line(errors) or ended
             file = f"{folder.name}/{PREPARE}"
+            if os.strerror(errno.ENOSPC) in message:
+                raise StorageFull(
+                    f"the disk of {prepared.parent} is full: {file} ended with {message!r}. Free "
+                    "space, and prepare it again."
+                )
             raise BadCompetition([{"file": file, "key": "", "message": message}])
 
 
