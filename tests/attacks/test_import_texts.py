@@ -71,6 +71,7 @@ def test_a_board_is_read_as_finite_scores_or_refused(text: str) -> None:
         ("score\n" + "ab," * 20_000_000, f"more than {LONGEST_LINE} characters"),
         ("score," + "x," * 5_000_000 + "\n1", f"more than {LONGEST_LINE} characters"),
         ('score\n"' + "\n" * (3 * MOST_ROWS) + '"', f"more than {MOST_ROWS} rows"),
+        ('score\r\n"' + "\r\n" * (2 * MOST_ROWS) + '"', f"more than {MOST_ROWS} rows"),
     ],
 )
 def test_a_board_of_a_few_wide_rows_is_refused_before_it_is_read(text: str, reason: str) -> None:

@@ -92,7 +92,9 @@ def test_it_reads_everything_that_may_be_said():
         'x = { kind = "text", allow_empty = true, max_length = 10 }',
         'x = { kind = "list", separator = "|", min_items = 1, max_items = 5, distinct = true }',
         'x = { kind = "list", labels = ["a", "b"], min_items = 1, max_items = 1 }',
-        'x = { kind = "list", items = "integer", min = 1, max = 5 }',
+        'x = { kind = "list", items = "integer", min = 0, max = 5 }',
+        'x = { kind = "boxes", fields = ["c", "p"], label = "c", labels = ["1"] }',
+        'x = { kind = "mask", height = 1, width = 1 }',
         'x = { kind = "mask", height = 3, width = 4, order = "row", start = 0, empty = "-1" }',
         'x = { kind = "boxes", fields = ["x", "y"], max_boxes = 2, allow_empty = false }',
     ],
@@ -213,6 +215,11 @@ def test_an_unknown_key_is_named(text, key):
             "0 or 1",
         ),
         (with_column('x = { kind = "boxes", fields = [] }'), "submission.columns.x.fields", "1"),
+        (
+            with_column('x = { kind = "boxes", fields = ["x"], positive = ["y"] }'),
+            "submission.columns.x",
+            "'y' is not among the fields",
+        ),
         (
             with_column('x = { kind = "text" }\nrows_sum_to_one = true'),
             "submission",

@@ -70,6 +70,13 @@ def test_the_problem_document_lists_twenty_and_counts_all():
     assert document["detail"].endswith("; ...")
 
 
+def test_the_detail_says_whether_there_are_more_than_it_has():
+    three, four = (problem_document(Verdict((BAD,) * count))["detail"] for count in (3, 4))
+
+    assert three == "3 problems found: not a number; not a number; not a number"
+    assert four == "4 problems found: not a number; not a number; not a number; ..."
+
+
 def test_the_problem_document_is_json():
     document = problem_document(Verdict((BAD,)))
 

@@ -1,0 +1,49 @@
+"""The bounds of a new competition.toml: the largest that is taken, and one more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.domain.columns import MOST_PIXELS
+from app.domain.toml_bounds import LARGEST, MOST_PATTERN, refuse_out_of_bounds
+from app.errors import BadCompetition
+
+
+def refused(document: dict[str, Any]) -> list[str]:
+    """The keys of the problems; none if the document is taken."""
+    try:
+        refuse_out_of_bounds(document)
+    except BadCompetition as error:
+        return [problem["key"] for problem in error.problems]
+    return []
+
+
+def columns(**column: object) -> dict[str, Any]:
+    return {"submission": {"columns": {"x": column}}}
+
+
+@pytest.mark.parametrize(
+    ("taken", "key", "too_large"),
+    [
+        ({"a": LARGEST}, "a", {"a": LARGEST + 1}),
+        ({"a": -LARGEST - 1}, "a", {"a": -LARGEST - 2}),
+        ({"a": {"b": [0, 1]}}, "a.b.1", {"a": {"b": [0, LARGEST + 1]}}),
+        (
+            columns(height=MOST_PIXELS // 4, width=4),
+            "submission.columns.x",
+            columns(height=MOST_PIXELS // 4 + 1, width=4),
+        ),
+        (
+            columns(pattern="a" * MOST_PATTERN),
+            "submission.columns",
+            columns(pattern="a" * (MOST_PATTERN + 1)),
+        ),
+    ],
+)
+def test_what_is_beyond_a_bound_is_refused(
+    taken: dict[str, Any], key: str, too_large: dict[str, Any]
+) -> None:
+    assert refused(taken) == []
+    assert refused(too_large) == [key]
