@@ -169,12 +169,18 @@ def test_more_teams_than_the_database_takes_are_refused(podium: Podium) -> None:
     assert run.submit(good_submission(folder)).json()["grade"]["teams"] == 2**31 - 1
 
 
-@pytest.mark.parametrize("call", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
-def test_a_metric_that_ends_its_trial_is_refused(podium: Podium, call: str) -> None:
+@pytest.mark.parametrize(
+    ("call", "is_killed"), [("os._exit(0)", False), ("os.kill(os.getpid(), 9)", True)]
+)
+def test_a_metric_that_ends_its_trial_is_refused(
+    podium: Podium, call: str, is_killed: bool
+) -> None:
     folder = podium.folder(
         metric_py=metric("return 0.0", f"import os\n{call}"), leaderboard=None, usage=None
     )
-    assert problem_of(podium, folder).startswith("metric.py: : crashed: ")
+    problem = problem_of(podium, folder)
+    assert problem.startswith("metric.py: : crashed: ")
+    assert ("had no memory left" in problem) == is_killed
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,13 @@ class GraderFault:
     place: str = ""
 
 
+KILLED = GraderFault("crashed", "signal 9")
+ABOUT_KILLED = (
+    "A grading that crashed at signal 9 was killed, most often by the system because the machine "
+    "or its container had no memory left. Give it more memory, or bound what gradings take: "
+    "PODIUM_GRADERS is the number of graders, PODIUM_GRADER_MEMORY_MB the memory of each."
+)
+
 GradingResult = Graded | Rejected | GraderFault
 
 

@@ -14,7 +14,7 @@ from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 from app.domain.suites import parse_suites
 from app.errors import BadCompetition, GradingFault
-from app.graders.messages.results import CompetitionCheck, GraderFault
+from app.graders.messages.results import ABOUT_KILLED, KILLED, CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
 from app.grading.reading.records import records
@@ -101,10 +101,14 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
         # Whatever ends the process in which a metric.py is tried, the metric.py did it.
         has_metric = (staged.directory / METRIC_FILE).is_file()
         is_ours = found.kind != "crashed" or not has_metric
+        meaning = f" {ABOUT_KILLED}" if found == KILLED else ""
         if found.kind in OUR_FAULTS and is_ours:
-            raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
+            raise GradingFault(
+                f"A grader failed while it tested {staged.slug} ({found.kind}).{meaning}"
+            )
+        message = f"{found.kind}: {found.place}{meaning and '.'}{meaning}"
         file = METRIC_FILE if has_metric else TOML
-        raise BadCompetition([{"file": file, "key": "", "message": f"{found.kind}: {found.place}"}])
+        raise BadCompetition([{"file": file, "key": "", "message": message}])
     if found.problems:
         raise BadCompetition(list(found.problems))
     return found

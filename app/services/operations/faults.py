@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from app.graders.messages.results import ABOUT_KILLED, KILLED
 from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of
 from app.storage.queries.operation import faults
 from app.storage.queries.operation.faults import ListedFault
-
-KILLED = ("crashed", "signal 9")
-ABOUT_KILLED = (
-    "A grading that crashed at signal 9 was killed, most often by the system because the machine "
-    "or its container had no memory left. Give it more memory, or bound what gradings take: "
-    "PODIUM_GRADERS is the number of graders, PODIUM_GRADER_MEMORY_MB the memory of each."
-)
 
 
 def page(
@@ -30,4 +24,5 @@ def page(
 
 def notes(found: Iterable[ListedFault]) -> list[str]:
     """What an admin should know of these faults that their kind and place do not say."""
-    return [ABOUT_KILLED] if any((one.kind, one.place) == KILLED for one in found) else []
+    places = {one.place for one in found if one.kind == KILLED.kind}
+    return [ABOUT_KILLED] if KILLED.place in places else []
