@@ -94,7 +94,7 @@ def test_it_reads_everything_that_may_be_said():
         'x = { kind = "list", labels = ["a", "b"], min_items = 1, max_items = 1 }',
         'x = { kind = "list", items = "integer", min = 0, max = 5 }',
         'x = { kind = "boxes", fields = ["c", "p"], label = "c", labels = ["1"] }',
-        'x = { kind = "mask", height = 1, width = 1 }',
+        'x = { kind = "mask", height = 1, width = 1, start = 1 }',
         'x = { kind = "mask", height = 3, width = 4, order = "row", start = 0, empty = "-1" }',
         'x = { kind = "boxes", fields = ["x", "y"], max_boxes = 2, allow_empty = false }',
     ],

@@ -13,6 +13,7 @@ from statsmodels.stats.power import TTestPower
 from app.domain.result_choices import RATES, Padding
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.comparison import compare, difference_over_runs
+from app.statistics.intervals import over_runs
 from tests.statistics.make import attempt, random_attempts
 
 
@@ -35,6 +36,19 @@ def test_difference_interval_and_p_are_those_of_the_paired_t_test() -> None:
     assert found.p == pytest.approx(test.pvalue)
     assert found.ci95 == pytest.approx(tuple(test.confidence_interval(0.95)))
     assert found.a_mean - found.b_mean == pytest.approx(found.difference)
+
+
+def test_the_interval_over_runs_is_newcombes_of_the_intervals_of_both() -> None:
+    grids = two(6, 3)
+    (low, high), (least, most) = (
+        over_runs(grid.shares[:, [0]], grid.attempts).interval[:, 0] for grid in grids
+    )
+    first, second = (grid.shares[:, 0].mean() for grid in grids)
+    assert first != second
+    down = np.sqrt((first - low) ** 2 + (most - second) ** 2)
+    up = np.sqrt((high - first) ** 2 + (second - least) ** 2)
+    expected = (100 * (first - second - down), 100 * (first - second + up))
+    assert difference_over_runs(*grids, 0) == pytest.approx(expected)
 
 
 def test_the_sign_test() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,21 @@ def test_the_probability_is_that_of_mann_and_whitney() -> None:
     assert found.runs95[0] < found.value < found.runs95[1]
     assert probability_better(b, a).value == pytest.approx(100 - expected)
     assert probability_better(a, a).value == pytest.approx(50)
+
+
+@pytest.mark.parametrize("competitions", [5, 6, 8, 9, 20, 59])
+def test_the_interval_of_the_median_is_that_of_scipys_order_statistics(competitions: int) -> None:
+    given = np.random.default_rng(competitions).uniform(0, 100, competitions)
+    found = summarise([np.array([each, each]) for each in given]).median.competitions95
+    test = stats.quantile_test(given, q=np.median(given), p=0.5)
+    expected: Any = test.confidence_interval(0.95)
+    assert found == (None if np.isnan(expected.low) else pytest.approx(tuple(expected)))
+
+
+def test_the_optimality_gap_is_in_the_units_of_the_scale() -> None:
+    given = [np.array([20.0, 40.0]), np.array([50.0, 50.0])]
+    found = summarise(given, target=30.0, low=10.0, high=50.0)
+    assert found.optimality_gap.value == pytest.approx((10 + 0 + 0 + 0) / 4)
 
 
 def test_one_attempt_leaves_the_spread_of_runs_unknown() -> None:
