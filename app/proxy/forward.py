@@ -128,7 +128,9 @@ async def _send_chunks(reader: StreamReader, back: StreamWriter) -> None:
         back.write(line)
         await _send_bytes(reader, back, size)
         if size:
-            back.write(await reader.readexactly(2))
+            if await reader.readexactly(2) != b"\r\n":
+                raise NotForwarded(400, "A chunk of the request is longer than it says.")
+            back.write(b"\r\n")
     # Trailers are left out, as Podium does: to a lenient server a line feed within one ends the
     # body, and what follows it would be a request of the agent's that is not looked at here.
     while await reader.readuntil(b"\r\n") != b"\r\n":

@@ -153,6 +153,7 @@ def test_large_bodies_pass_both_ways_whole_and_in_chunks(run, address, podium, t
         "GET http://[ HTTP/1.1\r\n\r\n",
         "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc",
         "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
+        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n;0\r\n\r\n",
         "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + "a" * 200_000,
     ],
 )
