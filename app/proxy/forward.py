@@ -29,17 +29,20 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
 
     async def answer(reader: StreamReader, writer: StreamWriter) -> None:
         try:
-            await _answer(upstream, secure, reader, writer)
-        except NotForwarded as refusal:
-            await _say(writer, refusal.code, str(refusal))
-        except MALFORMED:
-            await _say(writer, 400, "The request is not well formed.")
-        except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            pass  # one of the two ends went away: there is nobody to tell
-        finally:
+            try:
+                await _answer(upstream, secure, reader, writer)
+            except NotForwarded as refusal:
+                await _say(writer, refusal.code, str(refusal))
+            except MALFORMED:
+                await _say(writer, 400, "The request is not well formed.")
+            except (OSError, asyncio.IncompleteReadError, TimeoutError):
+                pass  # one of the two ends went away: there is nobody to tell
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+        finally:
+            # When the proxy ends, it does not wait for a client that reads nothing.
+            writer.transport.abort()
 
     return [
         await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)

@@ -205,3 +205,19 @@ def test_no_request_is_hidden_in_the_trailers_of_a_body(run, tmp_path):
 
     assert came.endswith(b"\r\n\r\n1\r\nx\r\n0\r\n\r\n")
     assert b"/wiki" not in came
+
+
+def test_a_client_that_reads_nothing_does_not_keep_the_proxy(run, tmp_path):
+    """It waited for ever at its end, so that a container was killed after its grace period."""
+    with contextlib.ExitStack() as opened:
+        upstream = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+        to = f"http://127.0.0.1:{upstream.getsockname()[1]}"
+        with forwarding(to, run.document["key"], tmp_path, free_port()) as url:
+            port = int(url.rpartition(":")[2])
+            agent = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+            agent.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            there = opened.enter_context(upstream.accept()[0])
+            there.settimeout(1)
+            with contextlib.suppress(TimeoutError):  # until nobody takes any more
+                while True:
+                    there.sendall(b"x" * 65536)
