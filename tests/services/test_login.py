@@ -99,18 +99,32 @@ def test_a_log_out_ends_one_login_and_its_copies_on_every_server(
         assert logins.read(server, other)
 
 
-def test_ended_logins_are_forgotten_when_they_have_expired(context: Context) -> None:
+def test_ended_logins_are_forgotten_when_they_expired_long_ago(context: Context) -> None:
     now = datetime.now(UTC)
-    for days in range(4):
+    for days in (0, 1, 402, 403):
         at = now + timedelta(days=days)
         context.database.write(
             lambda s, at=at, days=days: ended_logins.add(s, f"{days}", at + timedelta(days=1.5), at)
         )
     with context.database.read() as session:
         count = session.execute(select(func.count()).select_from(ended_logins.TABLE)).scalar_one()
-        assert (count, ended_logins.has(session, "1"), ended_logins.has(session, "2")) == (
-            2, False, True,
+        assert (count, ended_logins.has(session, "0"), ended_logins.has(session, "1")) == (
+            3, False, True,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("days", [1, 366])
+def test_an_ended_login_opens_nothing_after_a_clock_was_ahead(context: Context, days: int) -> None:
+    key, _ = stored(context, Role.RESEARCHER)
+    logins = open_logins(context)
+    cookie = logins.log_in(context, key)[1]
+    logins.log_out(context, cookie)
+    ahead = datetime.now(UTC) + timedelta(days=days)
+
+    context.database.write(lambda s: ended_logins.add(s, "another", ahead, ahead))
+
+    with pytest.raises(Unauthorized, match="ended by a log-out"):
+        logins.read(context, cookie)
 
 
 def test_a_login_does_not_last_longer_when_the_next_server_lets_logins_last_longer(

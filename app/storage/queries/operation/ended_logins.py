@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
@@ -11,12 +11,14 @@ from app.storage.database.rows import insert_if_new
 from app.storage.database.tables.operation import EndedLogin
 
 TABLE = EndedLogin.__table__
+# A clock that is ahead for a while would else forget logins that open pages once it is right again.
+KEPT = timedelta(days=400)
 FIND = select(TABLE.c.login).where(TABLE.c.login == bindparam("login"))  # for each page
 
 
 def add(session: Session, login: str, until: datetime, now: datetime) -> None:
-    """Store that a login was ended; forget those that have expired."""
-    session.execute(delete(TABLE).where(TABLE.c.until < now))
+    """Store that a login was ended; forget those that expired long ago."""
+    session.execute(delete(TABLE).where(TABLE.c.until < now - KEPT))
     insert_if_new(session, TABLE, ("login",), {"login": login, "until": until})
 
 
