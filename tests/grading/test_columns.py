@@ -138,11 +138,13 @@ def test_it_reads_booleans_in_one_family_of_spellings(cells):
     assert numbers(checker(BOOLEAN), csv(*cells)) == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("cells", [("True", "False", "1"), ("TRUE", "0.0", "False")])
-def test_it_refuses_a_mix_of_words_and_numerals(cells):
+@pytest.mark.parametrize(
+    ("cells", "row"), [(("True", "False", "1"), 3), (("TRUE", "0.0", "False"), 2)]
+)
+def test_it_refuses_a_mix_of_words_and_numerals(cells, row):
     violation = only_violation(checker(BOOLEAN), csv(*cells))
 
-    assert violation.code.value == "bad_format"
+    assert (violation.code.value, violation.row) == ("bad_format", row)
     assert violation.message.endswith("write either True and False, or 1 and 0, throughout")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from typing import Any
 
@@ -128,3 +129,19 @@ def test_a_sketch_is_small_and_has_numbers_where_the_file_has() -> None:
 
     assert (len(with_numbers.blocks), len(with_numbers.cells)) == (256, 256)
     assert (len(with_labels.blocks), len(with_labels.cells)) == (256, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "digest"),
+    [
+        ("number", [repr(row / 7) for row in range(100)], "a3500e6a331ab1a2"),
+        ("label", [f"l{row % 7}" for row in range(100)], "d0ed3dfb3b9728e0"),
+    ],
+)
+def test_sketches_are_comparable_with_those_of_earlier_versions(
+    kind: str, cells: list[str], digest: str
+) -> None:
+    """Databases keep them, and compare new ones with them."""
+    found = sketched(kind, cells)
+
+    assert hashlib.sha256(found.blocks + found.cells).hexdigest()[:16] == digest
