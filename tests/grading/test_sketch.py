@@ -25,10 +25,12 @@ COLUMNS = {
     "text": 'x = { kind = "text" }',
     "list": 'x = { kind = "list" }',
     "masks": 'x = { kind = "mask", height = 10, width = 10 }',
+    "boxes": 'x = { kind = "boxes", fields = ["p", "q"] }',
 }
 VALUES = {
     **VALUE_OF_KIND,
     "masks": lambda chance: f"{chance.randint(1, 50)} {chance.randint(1, 9)}",
+    "boxes": lambda chance: " ".join(str(chance.random()) for _ in range(2 * chance.randint(1, 3))),
 }
 
 
@@ -45,6 +47,7 @@ METRICS = {
     "text": {"metric": "mean_levenshtein_error"},
     "list": {"metric": "f1_score"},
     "masks": {"metric": "dice_score"},
+    "boxes": {"metric": "point_in_box_f1_score"},
 }
 
 
@@ -72,6 +75,10 @@ def test_the_way_in_which_a_number_is_written_changes_nothing() -> None:
     assert sketched("number", ["1", "0.5", "-0", "2e3"]) == sketched(
         "number", ["1.0", "5e-1", "0.0", "2000"]
     )
+
+
+def test_the_zero_of_a_box_has_no_sign() -> None:
+    assert sketched("boxes", ["-0 1", "2 -0.0"]) == sketched("boxes", ["0 1", "2 0"])
 
 
 def test_two_rows_that_change_places_are_a_change() -> None:
