@@ -54,7 +54,7 @@ def jaccard_score(y_true: Masks, y_pred: Masks) -> float:
 
 @metric(kinds={"mask"})
 def mask_fbeta_score(
-    y_true: Masks, y_pred: Masks, *, beta: Annotated[float, Field(gt=0)] = 1.0
+    y_true: Masks, y_pred: Masks, *, beta: Annotated[float, Field(gt=0, le=1000)] = 1.0
 ) -> float:
     """The mean over rows of the pixels' F-beta; below 1, `beta` makes precision weigh more.
 
