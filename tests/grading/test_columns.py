@@ -274,6 +274,17 @@ def test_a_limit_of_one_is_told_in_the_singular(columns, good, cell, words):
     assert words in only_violation(checker(columns), csv(good, cell, good)).message
 
 
+@pytest.mark.parametrize("cell", ["0 2", "2 21"])
+def test_whole_numbers_of_lists_are_bounded(cell):
+    judge = checker('x = { kind = "list", items = "integer", min = 1, max = 20 }')
+
+    assert judge.check_fast(csv("1 20", "", "20")) is not None
+    assert judge.check_fast(csv("", "", "")) is not None
+    assert judge.check_fast(csv("7", "7", "7")) is not None
+    violation = only_violation(judge, csv("1 20", cell, "20"))
+    assert (violation.code.value, violation.row) == ("bad_format", 2)
+
+
 def test_an_empty_list_is_missing_where_items_are_required():
     judge = checker('x = { kind = "list", min_items = 1 }')
 
