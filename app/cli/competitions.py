@@ -13,7 +13,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import current_entry, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson
-from app.cli.output import out, print_json
+from app.cli.output import out, print_json, visible
 from app.cli.tables import print_table
 from app.domain.states import ArchivalKind
 
@@ -80,8 +80,9 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
         return
     import yaml
 
-    sys.stdout.write(yaml.safe_dump(json.loads(json.dumps(document, default=str)), sort_keys=False,
-                                    allow_unicode=True, width=10_000))  # fmt: skip
+    text = yaml.safe_dump(json.loads(json.dumps(document, default=str)), sort_keys=False,
+                          allow_unicode=True, width=10_000)  # fmt: skip
+    sys.stdout.write(visible(text))
 
 
 @app.command()

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.factories import write_competition
 from tests.forkserver import run_podium
 
 ODD = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\u202egnp.\u200b\u2066\ufeff"
@@ -91,3 +93,17 @@ def test_names_of_files_and_notes_do_not(tmp_path: Path) -> None:
     assert json.loads(shown[1])["notes"] == ODD
     assert sum("gnp." in one for one in shown) >= 4
     assert [sorted(STEERS & set(one)) for one in shown] == [[]] * len(shown)
+
+
+def test_texts_of_a_competition_do_not(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "odd")
+    toml = folder / "competition.toml"
+    title = json.dumps(ODD).replace("\x7f", "\\u007f")
+    toml.write_text(toml.read_text().replace('"Tiny"', title))
+
+    assert "imported" in run(tmp_path, "import", "folder", folder)
+    shown = run(tmp_path, "competitions", "show", "odd")
+
+    assert "gnp." in shown
+    assert STEERS & set(shown) == set()
+    assert yaml.safe_load(shown)["declared"]["title"] == ODD
