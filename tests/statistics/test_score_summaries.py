@@ -83,6 +83,17 @@ def test_the_optimality_gap_is_in_the_units_of_the_scale() -> None:
     assert found.optimality_gap.value == pytest.approx((10 + 0 + 0 + 0) / 4)
 
 
+def test_runs_that_hardly_differ_leave_narrow_intervals_although_competitions_differ() -> None:
+    draw = np.random.default_rng(5)
+    given = [level + draw.normal(0, 1, 10) for level in np.linspace(5, 95, 40)]
+    found = summarise(given)
+    for one in (found.median, found.iqm):
+        low, high = one.runs95
+        assert low < one.value < high
+        assert high - low < 2
+        assert one.competitions95[1] - one.competitions95[0] > 20
+
+
 def test_one_attempt_leaves_the_spread_of_runs_unknown() -> None:
     found = summarise([np.array([10.0, 20.0]), np.array([90.0])])
     assert found.mean.runs95 is None
