@@ -93,6 +93,20 @@ def test_a_template_that_is_killed_is_made_again(tiny: Path, tiny_file: Path) ->
         assert not set(pool.pids()) & set(before)
 
 
+def test_graders_outlive_a_signal_to_end_the_service(tiny: Path, tiny_file: Path) -> None:
+    """systemd sends it to every process of the service, and the server lets them finish."""
+    with FolderPool(processes=2, seconds=60, memory_mb=400, cache_mb=16) as pool:
+        pool.warm_up()
+        before = pool.pids()
+        template = template_of(before[0])
+        for one in (*template.children(recursive=True), template):
+            one.terminate()
+
+        assert pool.grade(tiny, tiny_file).result(60).score == 0.0
+        assert pool.pids() == before
+        assert template.is_running()
+
+
 def test_a_stopped_template_is_replaced_too(monkeypatch: pytest.MonkeyPatch) -> None:
     template = GraderTemplate()
     grader = GraderProcess("grade", template=template, **MEMORY)

@@ -33,6 +33,9 @@ def main(descriptor: int) -> None:
     """Load the libraries, and do the server's requests until it closes the channel."""
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
+    # systemd and Slurm end a service by a SIGTERM to all its processes. What graders have then is
+    # to be finished, or given back: the server ends them, by SIGKILL.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     take_name("podium-template")
     try:
         for module in MODULES:
