@@ -80,8 +80,16 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
         return
     import yaml
 
-    text = yaml.safe_dump(json.loads(json.dumps(document, default=str)), sort_keys=False,
-                          allow_unicode=True, width=10_000)  # fmt: skip
+    class Dumper(yaml.SafeDumper):
+        """Quotes texts in which `visible` writes escapes: YAML knows these in quotes only."""
+
+        def represent_str(self, data: str) -> yaml.ScalarNode:
+            style = None if visible(data) == data else '"'
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style)
+
+    Dumper.add_representer(str, Dumper.represent_str)
+    text = yaml.dump(json.loads(json.dumps(document, default=str)), Dumper=Dumper,
+                     sort_keys=False, allow_unicode=True, width=10_000)  # fmt: skip
     sys.stdout.write(visible(text))
 
 

@@ -1,8 +1,9 @@
-"""Bounds of a new `competition.toml`, looked at before its values are: earlier ones have none."""
+"""Bounds of a new `competition.toml`, checked before its values. Stored ones may be beyond them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from app.domain.columns import MOST_PIXELS
@@ -10,6 +11,7 @@ from app.errors import MOST_PROBLEMS, BadCompetition
 
 MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand
 LARGEST = 2**63 - 1  # TOML's own bound of whole numbers, and NumPy's
+LONGEST_KEY = 300  # characters that a problem repeats
 FILE = "competition.toml"
 Problem = dict[str, str]
 
@@ -21,9 +23,10 @@ def refuse_out_of_bounds(document: dict[str, Any]) -> None:
         BadCompetition: with each problem's key, a hundred at most.
     """
     columns = _columns(document)
-    problems = [*_large_numbers(document, ""), *_large_images(columns), *_long_patterns(columns)]
+    found = chain(_large_numbers(document, ""), _large_images(columns), _long_patterns(columns))
+    problems = list(islice(found, MOST_PROBLEMS))  # no more are made: each has a key of its own
     if problems:
-        raise BadCompetition(problems[:MOST_PROBLEMS])
+        raise BadCompetition(problems)
 
 
 def _columns(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -36,10 +39,10 @@ def _columns(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def _large_numbers(value: Any, key: str) -> Iterator[Problem]:
     if isinstance(value, dict):
         for name, each in value.items():
-            yield from _large_numbers(each, f"{key}.{name}" if key else name)
+            yield from _large_numbers(each, _cut(f"{key}.{name}" if key else name))
     elif isinstance(value, list):
         for at, each in enumerate(value):
-            yield from _large_numbers(each, f"{key}.{at}")
+            yield from _large_numbers(each, _cut(f"{key}.{at}"))
     elif isinstance(value, int) and not -LARGEST - 1 <= value <= LARGEST:
         yield _problem(key, "a whole number is at least -2**63 and less than 2**63")
 
@@ -61,4 +64,9 @@ def _long_patterns(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
 
 
 def _problem(key: str, message: str) -> Problem:
-    return {"file": FILE, "key": key, "message": message}
+    return {"file": FILE, "key": _cut(key), "message": message}
+
+
+def _cut(key: str) -> str:
+    """The key, or its beginning: one of a megabyte would be copied for each number below it."""
+    return key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}..."

@@ -69,12 +69,13 @@ def stage_folder(
     max_bytes: int,
     max_files: int = MAX_FILES,
     progress: Callable[[str, int], None] | None = None,
+    stored: Collection[str] = (),
 ) -> Staged:
     """Copy the competition folder `source`, whose name is the slug, into `staging` and check it.
 
     `staging` must not exist or be empty; on failure it is left empty. `max_bytes` limits all files
-    together, unpacked. `progress` is called with the path and bytes of each file copied. A grader
-    checks the metric and the values of the answers later.
+    together, unpacked. `progress` is called with the path and bytes of each file copied. The bounds
+    of a new competition.toml do not apply to texts in `stored`, which versions of it have.
 
     Raises:
         BadCompetition: the folder is invalid; the error lists the problems with their files.
@@ -86,7 +87,7 @@ def stage_folder(
         raise FileExistsError(f"{staging} is not empty")
     try:
         entries = list_files(source, max_files=max_files)
-        return _stage(source.absolute().name, entries, staging, max_bytes, progress)
+        return _stage(source.absolute().name, entries, staging, max_bytes, progress, stored)
     except BaseException:
         for left in staging.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -129,6 +130,7 @@ def _stage(
     staging: Path,
     max_bytes: int,
     progress: Callable[[str, int], None] | None,
+    stored: Collection[str] = (),
 ) -> Staged:
     copies: dict[str, StagedFile] = {}
     remaining = max_bytes
@@ -153,7 +155,7 @@ def _stage(
     toml = _text(staging, copies, TOML)
     if toml is None:
         raise BadCompetition([problem(TOML, "", "is missing: every competition folder has one")])
-    competition = parse_competition(slug, toml, is_new=True)
+    competition = parse_competition(slug, toml, is_new=toml not in stored)
     _check_texts(competition)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)

@@ -54,7 +54,7 @@ def jaccard_score(y_true: Masks, y_pred: Masks) -> float:
 
 @metric(kinds={"mask"})
 def mask_fbeta_score(
-    y_true: Masks, y_pred: Masks, *, beta: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    y_true: Masks, y_pred: Masks, *, beta: Annotated[float, Field(gt=0, le=1e100)] = 1.0
 ) -> float:
     """The mean over rows of the pixels' F-beta; below 1, `beta` makes precision weigh more.
 
@@ -73,7 +73,7 @@ def mask_fbeta_score(
         raise ValueError("F-beta is undefined: all masks of the answers are empty")
     shared, total = shared_and_total(y_true, y_pred)
     true = sum_by_row(y_true.lengths, y_true.offsets)
-    square = beta * beta
+    square = float(beta) ** 2  # a whole number would be multiplied in int64, and overflow
     scores = (1.0 + square) * shared
     # Missed, falsely marked and found pixels together: beta² |A| + |B|.
     scores = np.divide(scores, square * true + (total - true), out=scores, where=shared > 0)

@@ -95,10 +95,11 @@ def test_names_of_files_and_notes_do_not(tmp_path: Path) -> None:
     assert [sorted(STEERS & set(one)) for one in shown] == [[]] * len(shown)
 
 
-def test_texts_of_a_competition_do_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("odd", [ODD, "gnp.\u202eb"], ids=["many", "one"])
+def test_texts_of_a_competition_do_not(tmp_path: Path, odd: str) -> None:
     folder = write_competition(tmp_path / "odd")
     toml = folder / "competition.toml"
-    title = json.dumps(ODD).replace("\x7f", "\\u007f")
+    title = json.dumps(odd).replace("\x7f", "\\u007f")
     toml.write_text(toml.read_text().replace('"Tiny"', title))
 
     assert "imported" in run(tmp_path, "import", "folder", folder)
@@ -106,4 +107,4 @@ def test_texts_of_a_competition_do_not(tmp_path: Path) -> None:
 
     assert "gnp." in shown
     assert STEERS & set(shown) == set()
-    assert yaml.safe_load(shown)["declared"]["title"] == ODD
+    assert yaml.safe_load(shown)["declared"]["title"] == odd

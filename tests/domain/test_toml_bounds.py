@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.domain.columns import MOST_PIXELS
-from app.domain.toml_bounds import LARGEST, MOST_PATTERN, refuse_out_of_bounds
-from app.errors import BadCompetition
+from app.domain.toml_bounds import LARGEST, LONGEST_KEY, MOST_PATTERN, refuse_out_of_bounds
+from app.errors import MOST_PROBLEMS, BadCompetition
 
 
 def refused(document: dict[str, Any]) -> list[str]:
@@ -47,3 +47,11 @@ def test_what_is_beyond_a_bound_is_refused(
 ) -> None:
     assert refused(taken) == []
     assert refused(too_large) == [key]
+
+
+def test_a_long_key_of_many_numbers_is_not_repeated_whole() -> None:
+    """A key of 150,000 characters, in 7,500 problems, took a gigabyte."""
+    keys = refused({"a" * 150_000: {"b": [LARGEST + 1] * 7_500}})
+
+    assert len(keys) == MOST_PROBLEMS
+    assert max(map(len, keys)) < 2 * LONGEST_KEY

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics as sk
 
 from app.metrics.arrays import Masks
-from app.metrics.segmentation import dice_score, jaccard_score
+from app.metrics.segmentation import dice_score, jaccard_score, mask_fbeta_score
 from tests.metrics.samples import PIXELS, masks_from_pixels, random_masks
 
 
@@ -74,3 +74,14 @@ def test_a_mask_too_large_to_unpack_is_no_trouble():
 
     assert dice_score(y_true, y_pred) == 0.5
     assert jaccard_score(y_true, y_pred) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("beta", [2_000, 20_000_000, 10**18])
+def test_f_beta_of_a_whole_number_is_that_of_the_same_double(beta: int) -> None:
+    """Its square was multiplied in int64: the score was below 0."""
+    row = np.array([0, 1])
+    truth = Masks(np.array([0]), np.array([40_000]), row, 2**36)
+    guess = Masks(np.array([20_000]), np.array([40_000]), row, 2**36)
+
+    # (1 + beta^2) 20,000 / (beta^2 40,000 + 40,000) is a half, whatever beta is.
+    assert mask_fbeta_score(truth, guess, beta=beta) == pytest.approx(0.5, abs=1e-12)

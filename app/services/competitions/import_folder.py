@@ -80,6 +80,7 @@ def import_folder(
             scratch / "staged",
             max_bytes=max_bytes or _max_bytes(context, folder),
             progress=progress,
+            stored=_stored_texts(context, folder.absolute().name),
         )
         known = _known_version(context, staged)
         if known is not None:
@@ -128,6 +129,11 @@ def _max_bytes(context: Context, folder: Path) -> int:
     files = list_files(folder, max_files=MAX_FILES) if folder.is_dir() else []
     there = sum((folder / file.path).lstat().st_size for file in files)
     return there + 16 * context.settings.max_upload_bytes
+
+
+def _stored_texts(context: Context, slug: str) -> list[str]:
+    with context.database.read() as session:
+        return [version.toml for version in competitions.versions_of(session, slug)]
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:

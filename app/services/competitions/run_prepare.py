@@ -93,8 +93,8 @@ def run_prepare(
             file = f"{folder.name}/{PREPARE}"
             if os.strerror(errno.ENOSPC) in message:
                 raise StorageFull(
-                    f"the disk of {prepared.parent} is full: {file} ended with {message!r}. Free "
-                    "space, and prepare it again."
+                    f"a disk is full, as a rule that of {prepared.parent}: {file} ended with "
+                    f"{message!r}. Free space, and prepare it again."
                 )
             raise BadCompetition([{"file": file, "key": "", "message": message}])
 

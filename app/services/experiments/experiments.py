@@ -47,12 +47,12 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
         Conflict: an experiment with this name has other fields.
     """
     refuse_confusing_name(new.name)
-    refuse_misleading_text("agent", new.agent)
-    refuse_misleading_text("model", new.model)
 
     def record(session: Session) -> tuple[ExperimentRecord, bool]:
         known = experiments.get(session, new.name)
         if known is None:
+            refuse_misleading_text("agent", new.agent)
+            refuse_misleading_text("model", new.model)
             return experiments.add(
                 session,
                 ExperimentRecord(

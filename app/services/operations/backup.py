@@ -13,14 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import (
-    Conflict,
-    DamagedFile,
-    NotFound,
-    StorageFull,
-    Unavailable,
-    UnknownSchema,
-)
+from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable, UnknownSchema
 from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,

@@ -10,10 +10,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
+from app.domain.competition import TOML
+from app.errors import BadCompetition
 from app.services.competitions.import_folder import import_folder
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
+from app.storage.database.models import CompetitionVersion
 from app.storage.queries import competitions
 from tests.factories import write_competition
 from tests.services.conftest import Meanwhile
@@ -78,3 +82,21 @@ def test_many_contents_that_are_imported_at_once_are_versions(
 
     with ThreadPoolExecutor(MANY) as threads:
         assert sorted(threads.map(load, range(MANY))) == [*range(1, MANY + 1)]
+
+
+def test_bounds_that_came_later_do_not_keep_a_stored_toml_from_being_imported_again(
+    context: Context, tmp_path: Path
+) -> None:
+    """`podium verify` says to import a damaged version again."""
+    folder = without_data(tmp_path / "tiny", "")
+    stored = import_folder(context, folder).version
+    toml = f'{stored.toml}[submission.columns.more]\nkind = "integer"\nmax = {10**20}\n'
+    (folder / TOML).write_text(toml)
+    with pytest.raises(BadCompetition, match="less than 2"):
+        import_folder(context, folder)
+
+    # As a version that was stored before there was this bound.
+    older = update(CompetitionVersion).values(toml=toml)
+    context.database.write(lambda session: session.execute(older))
+
+    assert import_folder(context, folder).created

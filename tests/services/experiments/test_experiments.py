@@ -7,11 +7,12 @@ from functools import partial
 
 import pytest
 
-from app.errors import Conflict
+from app.errors import Conflict, Invalid
 from app.services.experiments.experiments import NewExperiment, create
 from app.services.runtime.context import Context
 from app.storage.queries import experiments
 from tests.services.conftest import Meanwhile
+from tests.storage.make import make_experiment
 
 NEW = NewExperiment("new", "aide", "m", "", None)
 
@@ -31,3 +32,15 @@ def test_an_experiment_that_two_servers_make_at_once_is_one(
     else:
         with pytest.raises(Conflict, match="other model"):
             ended()
+
+
+def test_a_stored_experiment_may_be_sent_again_whatever_names_were_allowed(
+    context: Context,
+) -> None:
+    old = replace(NEW, name="old", agent="a  b")
+    record = make_experiment("old", agent=old.agent)
+    context.database.write(lambda session: experiments.add(session, record))
+
+    assert create(context, old)[1] is False
+    with pytest.raises(Invalid, match="agent: it has two blanks"):
+        create(context, replace(old, name="new"))
