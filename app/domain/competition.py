@@ -22,7 +22,7 @@ from app.domain.baseline import Baseline, Judgement, judge
 from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
 from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
-from app.domain.toml_bounds import refuse_out_of_bounds
+from app.domain.toml_bounds import out_of_bounds
 from app.domain.toml_depth import is_nested_beyond
 from app.domain.toml_errors import toml_message
 from app.errors import MOST_PROBLEMS, BadCompetition
@@ -193,8 +193,8 @@ def parse_competition(slug: str, text: str, *, is_new: bool = False) -> Competit
         raise BadCompetition(
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]
         )
-    if is_new:
-        refuse_out_of_bounds(document)
+    if is_new and (beyond := out_of_bounds(document)):
+        raise BadCompetition([{"file": TOML, **each} for each in beyond])
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:

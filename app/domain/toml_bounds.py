@@ -7,26 +7,22 @@ from itertools import chain, islice
 from typing import Any
 
 from app.domain.columns import MOST_PIXELS
-from app.errors import MOST_PROBLEMS, BadCompetition
+from app.errors import MOST_PROBLEMS
 
 MOST_PATTERN = 2_000  # characters of all patterns: RE2 takes seconds to compile a thousand
 LARGEST = 2**63 - 1  # TOML's own bound of whole numbers, and NumPy's
 LONGEST_KEY = 300  # characters that a problem repeats
-FILE = "competition.toml"
 Problem = dict[str, str]
 
 
-def refuse_out_of_bounds(document: dict[str, Any]) -> None:
-    """Refuse whole numbers, images and patterns that are too large to compute with.
+def out_of_bounds(document: dict[str, Any]) -> list[Problem]:
+    """Whole numbers, images and patterns that are too large to compute with.
 
-    Raises:
-        BadCompetition: with each problem's key, a hundred at most.
+    A hundred problems at most, each with its key and its message.
     """
     columns = _columns(document)
     found = chain(_large_numbers(document, ""), _large_images(columns), _long_patterns(columns))
-    problems = list(islice(found, MOST_PROBLEMS))  # no more are made: each has a key of its own
-    if problems:
-        raise BadCompetition(problems)
+    return list(islice(found, MOST_PROBLEMS))  # no more are made: each has a key of its own
 
 
 def _columns(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -64,7 +60,7 @@ def _long_patterns(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
 
 
 def _problem(key: str, message: str) -> Problem:
-    return {"file": FILE, "key": _cut(key), "message": message}
+    return {"key": _cut(key), "message": message}
 
 
 def _cut(key: str) -> str:

@@ -7,17 +7,13 @@ from typing import Any
 import pytest
 
 from app.domain.columns import MOST_PIXELS
-from app.domain.toml_bounds import LARGEST, LONGEST_KEY, MOST_PATTERN, refuse_out_of_bounds
-from app.errors import MOST_PROBLEMS, BadCompetition
+from app.domain.toml_bounds import LARGEST, LONGEST_KEY, MOST_PATTERN, out_of_bounds
+from app.errors import MOST_PROBLEMS
 
 
 def refused(document: dict[str, Any]) -> list[str]:
     """The keys of the problems; none if the document is taken."""
-    try:
-        refuse_out_of_bounds(document)
-    except BadCompetition as error:
-        return [problem["key"] for problem in error.problems]
-    return []
+    return [problem["key"] for problem in out_of_bounds(document)]
 
 
 def columns(**column: object) -> dict[str, Any]:

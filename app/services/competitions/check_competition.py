@@ -101,12 +101,11 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
         # Whatever ends the process in which a metric.py is tried, the metric.py did it.
         has_metric = (staged.directory / METRIC_FILE).is_file()
         is_ours = found.kind != "crashed" or not has_metric
-        meaning = f" {ABOUT_KILLED}" if found == KILLED else ""
+        meaning = [ABOUT_KILLED] if found == KILLED else []
         if found.kind in OUR_FAULTS and is_ours:
-            raise GradingFault(
-                f"A grader failed while it tested {staged.slug} ({found.kind}).{meaning}"
-            )
-        message = f"{found.kind}: {found.place}{meaning and '.'}{meaning}"
+            told = f"A grader failed while it tested {staged.slug} ({found.kind})."
+            raise GradingFault(" ".join([told, *meaning]))
+        message = ". ".join([f"{found.kind}: {found.place}", *meaning])
         file = METRIC_FILE if has_metric else TOML
         raise BadCompetition([{"file": file, "key": "", "message": message}])
     if found.problems:

@@ -24,5 +24,5 @@ def page(
 
 def notes(found: Iterable[ListedFault]) -> list[str]:
     """What an admin should know of these faults that their kind and place do not say."""
-    places = {one.place for one in found if one.kind == KILLED.kind}
-    return [ABOUT_KILLED] if KILLED.place in places else []
+    killed = (KILLED.kind, KILLED.place)
+    return [ABOUT_KILLED] if any((one.kind, one.place) == killed for one in found) else []
