@@ -8,6 +8,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import Key, Url
+from app.cli.output import print_line
 from app.cli.remote import path_to, remote
 from app.domain.states import ArchivalKind
 
@@ -26,11 +27,11 @@ def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
         help=f"Hide {a_kind} from lists, boards and rates, and refuse {whose}. Nothing is deleted.",
     )
     def archive(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
-        typer.echo(f"archived {_change('archive', kind, name, reason, url, key)}")
+        print_line(f"archived {_change('archive', kind, name, reason, url, key)}")
 
     @app.command("restore", help=f"Restore {a_kind} that was archived.")
     def restore(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
-        typer.echo(f"restored {_change('restore', kind, name, reason, url, key)}")
+        print_line(f"restored {_change('restore', kind, name, reason, url, key)}")
 
 
 def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> str:

@@ -11,7 +11,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json
+from app.cli.output import print_json, print_line
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import ArchivalKind
@@ -68,7 +68,7 @@ def create(
     if as_json:
         print_json(document)
     else:
-        typer.echo(document["name"])
+        print_line(document["name"])
 
 
 @app.command()
@@ -101,7 +101,7 @@ def amend(
     if as_json:
         print_json(document)
     else:
-        typer.echo(f"amended {name}: {', '.join(document['after'])}")
+        print_line(f"amended {name}: {', '.join(document['after'])}")
 
 
 @app.command("withdraw-imports")
@@ -126,7 +126,7 @@ def withdraw_imports(
             count = amendments.withdraw_imports(
                 context, name, competition=competition, seed=seed, reason=reason, by=None
             ).results
-    typer.echo(f"withdrew {counted(count, 'imported result')} of {name}")
+    print_line(f"withdrew {counted(count, 'imported result')} of {name}")
 
 
 @app.command("amendments")

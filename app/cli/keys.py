@@ -9,7 +9,7 @@ import typer
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_new_key
+from app.cli.output import print_json, print_line, print_new_key
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
@@ -114,7 +114,7 @@ def revoke(
     if as_json:
         print_json(found)
     else:
-        typer.echo(f"revoked {found['id']}")
+        print_line(f"revoked {found['id']}")
 
 
 def shown(record: KeyRecord) -> Document:

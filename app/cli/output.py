@@ -48,23 +48,23 @@ class VisibleConsole(Console):
 
 
 # Lines are wrapped to the width of a terminal only: `grep` and logs need them in one piece.
-out = VisibleConsole(soft_wrap=not sys.stdout.isatty())
-err = VisibleConsole(stderr=True, soft_wrap=not sys.stderr.isatty())
+out = VisibleConsole(emoji=False, soft_wrap=not sys.stdout.isatty())
+err = VisibleConsole(stderr=True, emoji=False, soft_wrap=not sys.stderr.isatty())
 
 
-def print_line(text: str) -> None:
-    """A line on standard output, as it is: without markup and colours."""
-    out.print(text, markup=False, highlight=False)
+def print_line(text: object) -> None:
+    """A line on standard output, whole: without markup and colours, and never wrapped."""
+    typer.echo(visible(str(text)))  # noqa: TID251
 
 
 def print_note(text: str) -> None:
-    """The same on standard error."""
+    """A text on standard error, without markup and colours, wrapped in a terminal."""
     err.print(text, markup=False, highlight=False)
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
-    typer.echo(json_text(document))
+    typer.echo(json_text(document))  # noqa: TID251
 
 
 def import_command(folder: Path) -> str:
@@ -121,7 +121,7 @@ def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], o
         OSError: standard output cannot be written, for example because its disk is full.
     """
     try:
-        typer.echo(json_text(made) if as_json else made["key"])
+        typer.echo(json_text(made) if as_json else visible(str(made["key"])))  # noqa: TID251
     except OSError:
         revoke()
         print_note("The new key could not be printed, so it was revoked.")

@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from app.cli.output import err
+from app.cli.output import err, visible
 
 
 class Progress(Protocol):
@@ -34,7 +34,7 @@ def working(title: str) -> Iterator[None]:
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
         console=err, transient=True, disable=not err.is_terminal,
     ) as bars:  # fmt: skip
-        bars.add_task(title, total=None)
+        bars.add_task(visible(title), total=None)
         yield
 
 
@@ -42,14 +42,14 @@ def working(title: str) -> Iterator[None]:
 def file_progress(title: str, total: int | None = None) -> Iterator[Progress]:
     """A single bar in bytes, with the name of the current file."""
     with Bars(
-        TextColumn(title, markup=False), BarColumn(), DownloadColumn(),
+        TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(),
         TextColumn("{task.fields[name]}", markup=False),
         TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
     ) as bars:  # fmt: skip
-        task = bars.add_task(title, total=total, name="")
+        task = bars.add_task(visible(title), total=total, name="")
 
         def progress(name: str, done: int, total: int | None = None, /) -> None:
-            bars.update(task, advance=done, total=total, name=name)
+            bars.update(task, advance=done, total=total, name=visible(name))
 
         yield progress
 
@@ -65,7 +65,7 @@ def step_progress() -> Iterator[Progress]:
 
         def progress(name: str, done: int, total: int | None = None, /) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(name)
+                tasks[name] = bars.add_task(visible(name))
             bars.update(tasks[name], advance=done, total=total)
 
         yield progress

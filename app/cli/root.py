@@ -116,7 +116,7 @@ class Podium(LazyGroup):
             _report(error)
             _forget_output()
         except KeyboardInterrupt:
-            typer.echo("stopped", err=True)
+            typer.echo("stopped", err=True)  # noqa: TID251
         except Exception as error:
             from app.cli.system_errors import in_words  # loads SQLAlchemy, for an error alone
 
@@ -138,7 +138,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"podium {__version__}")
+        typer.echo(f"podium {__version__}")  # noqa: TID251
         raise typer.Exit
 
 

@@ -14,7 +14,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_new_key, print_note, told_at_the_end
+from app.cli.output import print_json, print_line, print_new_key, print_note, told_at_the_end
 from app.cli.remote import Document, Remote, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
@@ -141,7 +141,7 @@ def close(
         if as_json:
             print_json({"closed": closed})
         else:
-            typer.echo("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
+            print_line("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
 
     with told_at_the_end(closed, tell):
         if there := remote(url, key):

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from rich.cells import cell_len
 
-from app.cli.output import out
+from app.cli.output import out, print_note
 
 GAP = "  "
 
@@ -20,7 +20,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], empty: str
     A line is as long as its cells. Columns are never cut or wrapped, in a terminal and in a file.
     """
     if not rows:
-        typer.echo(empty, err=True)
+        print_note(empty)
         return
     lines = [[str(cell) for cell in header], *([_text(cell) for cell in row] for row in rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
@@ -29,7 +29,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], empty: str
             cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
         )
         text = GAP.join(padded).rstrip()
-        typer.echo(typer.style(text, bold=True) if number == 0 and out.is_terminal else text)
+        typer.echo(typer.style(text, bold=True) if number == 0 and out.is_terminal else text)  # noqa: TID251
 
 
 def moment(value: datetime | str | None) -> str:

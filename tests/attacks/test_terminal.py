@@ -26,10 +26,19 @@ class Answers(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Refuse with odd words, or list something odd."""
         is_list = "experiments" in self.path
-        item = dict.fromkeys(("name", "agent", "model", "notes", "created_at"), ODD)
-        body = {"items": [item], "next_cursor": None} if is_list else {"detail": ODD}
+        names = ("name", "agent", "model", "notes", "created_at", "submission", "competition")
+        numbers = ("estimated_at", "reason", "standard_error", "medals", "seed", "score", "medal")
+        item = dict.fromkeys(names, ODD) | dict.fromkeys(numbers)
+        listed = {"items": [item], "next_cursor": None, "rates": []}
+        self._answer(200 if is_list else 403, listed if is_list else {"detail": ODD})
+
+    def do_POST(self) -> None:
+        """Say that something odd was made."""
+        self._answer(201, dict.fromkeys(("id", "name", "key", "run"), ODD))
+
+    def _answer(self, status: int, body: object) -> None:
         data = json.dumps(body).encode()
-        self.send_response(200 if is_list else 403)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -61,8 +70,13 @@ def run(tmp_path: Path, *words: object) -> str:
 
 
 @pytest.mark.parametrize(
-    "words", ["runs list", "experiments list", "experiments list --json", "keys list"]
-)
+    "words",
+    [
+        "runs list", "experiments list", "experiments list --json", "keys list", "uncertainty e",
+        "experiments create e --agent a --model m", "keys create admin",
+        "reviews accept r --reason x",
+    ],
+)  # fmt: skip
 def test_answers_of_another_server_do_not_steer_a_terminal(
     elsewhere: str, tmp_path: Path, words: str
 ) -> None:

@@ -115,6 +115,16 @@ def test_progress_is_for_terminals_alone(home: Path, command: str) -> None:
     assert plain.returncode == status
 
 
+def test_a_name_in_a_bar_is_text(home: Path) -> None:
+    odd = home / "other{0}:cat:\x1b]0;title\x07.zip"
+    odd.write_bytes((home / "other.zip").read_bytes())
+
+    status, shown = run_in_terminal(home, ("import", "archive", odd))
+
+    assert status == 0, shown
+    assert r"other{0}:cat:\x1b]0;title\x07.zip" in shown
+
+
 def test_a_restore_shows_its_progress(home: Path, tmp_path: Path) -> None:
     assert run(home, ("backup", tmp_path / "saved")).returncode == 0
     elsewhere = tmp_path / "new"

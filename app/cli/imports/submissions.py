@@ -10,7 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson
-from app.cli.output import print_json, print_note
+from app.cli.output import print_json, print_line, print_note
 from app.domain.wording import counted, first_lines
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def import_submissions(
         print_json(document)
     else:
         counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "no file"
-        typer.echo(
+        print_line(
             f"{experiment}: {counted(taken.imported, 'attempt')} imported, "
             f"{taken.unchanged} before; {counts}; {document['without_file']} without a file; "
             f"problems: {len(taken.problems)}"

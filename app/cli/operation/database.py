@@ -10,7 +10,7 @@ import typer
 
 from app.cli.lazy import Group
 from app.cli.options import AsJson
-from app.cli.output import err, print_json
+from app.cli.output import err, print_json, print_line
 
 app = typer.Typer(cls=Group, help="Migrate and check the database.", no_args_is_help=True)
 
@@ -28,7 +28,7 @@ def upgrade(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"revision": newest_revision()})
     else:
-        typer.echo("the schema is up to date")
+        print_line("the schema is up to date")
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # -1 is no option
@@ -47,7 +47,7 @@ def downgrade(
     if as_json:
         print_json({"revision": reached})
     else:
-        typer.echo(f"the schema is at {reached or 'base'}")
+        print_line(f"the schema is at {reached or 'base'}")
 
 
 @app.command()
@@ -73,4 +73,4 @@ def check(as_json: AsJson = False) -> None:
         err.print("the models and the migrations differ: write a migration")
         raise typer.Exit(1)
     if not as_json:
-        typer.echo("models and migrations agree")
+        print_line("models and migrations agree")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from app.cli.options import AsJson
-from app.cli.output import print_json
+from app.cli.output import print_json, print_line
 from app.errors import Invalid
 
 
@@ -70,9 +70,9 @@ def regrade(
     else:
         print_difference(document)
         if applies:
-            typer.echo(f"applied: results of {slug} rest on {document['id']}")
+            print_line(f"applied: results of {slug} rest on {document['id']}")
         elif not dry_run and not submission:
             again = f"podium regrade {slug}" + (f" --to {to}" if to else "")
-            typer.echo(f"not applied; to apply it: {again} --apply --reason TEXT")
+            print_line(f"not applied; to apply it: {again} --apply --reason TEXT")
     if verify and not made.is_equal:
         raise typer.Exit(1)

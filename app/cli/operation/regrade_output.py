@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import typer
-
+from app.cli.output import print_line
 from app.cli.tables import print_table
 from app.domain.wording import counted, first_few
 from app.services.regrades.difference import LISTED_UNCHANGED
@@ -21,11 +20,11 @@ def print_difference(document: Mapping[str, Any]) -> None:
     difference = document["difference"]
     counts = difference["submissions"]
     under = "its own version" if document["version"] is None else f"version {document['version']}"
-    typer.echo(
+    print_line(
         f"{document['id']}: {counted(counts['submissions'], 'submission')} of "
         f"{document['competition']}, each graded anew under {under}"
     )
-    typer.echo(
+    print_line(
         f"equal {counts['equal']}, other score {counts['scores']}, other place {counts['places']}, "
         f"other medal {counts['medals']} (won {counts['medals_won']}, lost "
         f"{counts['medals_lost']}), graded now {counts['newly_graded']}, rejected now "
@@ -33,7 +32,7 @@ def print_difference(document: Mapping[str, Any]) -> None:
     )
     finals = difference["finals"]
     if finals:
-        typer.echo("")
+        print_line("")
         print_table(
             ["RUN", "EXPERIMENT", "SEED", "FINAL", "SCORE", "BETTER", "MEDAL", "FINAL AFTER",
              "SCORE AFTER", "BETTER AFTER", "MEDAL AFTER"],
@@ -52,7 +51,7 @@ def print_difference(document: Mapping[str, Any]) -> None:
 def _print_rates(difference: Mapping[str, Any]) -> None:
     moved = [one for one in difference["experiments"] if one["before"] != one["after"]]
     if moved:
-        typer.echo("")
+        print_line("")
         print_table(
             ["EXPERIMENT", "RATE", "BEFORE %", "AFTER %"],
             [
@@ -67,21 +66,21 @@ def _print_rates(difference: Mapping[str, Any]) -> None:
     without = [one["experiment"] for one in others if one["before"]["rates"] is None]
     not_listed = max(0, difference.get("experiments_unchanged", 0) - LISTED_UNCHANGED)
     same = len(others) - len(without) + not_listed
-    typer.echo(f"{counted(same, 'experiment')} with the same rates")
+    print_line(f"{counted(same, 'experiment')} with the same rates")
     if without:
         names = first_few(without, NAMED)
-        typer.echo(f"{counted(len(without), 'experiment')} without rates before and after: {names}")
+        print_line(f"{counted(len(without), 'experiment')} without rates before and after: {names}")
 
 
 def print_verification(document: Mapping[str, Any]) -> None:
     """Print whether the first grades could be made again."""
     found = document["verification"]
-    typer.echo(
+    print_line(
         f"{document['competition']}: {counted(found['compared'], 'submission')} graded again, "
         f"{found['equal']} equal to the last bit, {found['different']} different"
     )
     if found["other_environment"]:
-        typer.echo(
+        print_line(
             f"{counted(found['other_environment'], 'first grade')} made by another environment "
             f"than {document['podium_version']}, {document['environment']}"
         )
@@ -91,7 +90,7 @@ def print_verification(document: Mapping[str, Any]) -> None:
 def _print_changes(changes: Sequence[Mapping[str, Any]], total: int) -> None:
     if not changes:
         return
-    typer.echo("")
+    print_line("")
     print_table(
         ["SUBMISSION", "EXPERIMENT", "SEED", "STATE", "SCORE", "BETTER", "MEDAL", "STATE AFTER",
          "SCORE AFTER", "BETTER AFTER", "MEDAL AFTER"],
@@ -122,4 +121,4 @@ def _more(total: int, listed: int, what: str) -> None:
     """Say how many there are beyond the table, and how many of them `--json` lists."""
     if total > min(listed, SHOWN):
         where = "lists them" if listed == total else f"lists the first {listed:,}"
-        typer.echo(f"and {counted(total - min(listed, SHOWN), f'more {what}')}; --json {where}")
+        print_line(f"and {counted(total - min(listed, SHOWN), f'more {what}')}; --json {where}")

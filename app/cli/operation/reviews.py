@@ -9,7 +9,7 @@ import typer
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json
+from app.cli.output import print_json, print_line
 from app.cli.remote import path_to, remote
 from app.cli.tables import print_table
 from app.domain.states import QueueState, ReviewDecision
@@ -116,7 +116,7 @@ def known_leak(
 
         with podium() as context:
             _, count = add_known_leak(context, slug, sha256, note, by=None)
-    typer.echo(
+    print_line(
         f"listed; {counted(count, 'submission')} {'has' if count == 1 else 'have'} these bytes"
     )
 
@@ -134,4 +134,4 @@ def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str)
         with podium() as context:
             decide(context, run, decision, reason, by=None)
     done = {"accept": "accepted", "exclude": "excluded", "annotate": "annotated"}
-    typer.echo(f"{done[decision.value]} {run}")
+    print_line(f"{done[decision.value]} {run}")

@@ -17,6 +17,7 @@ from app.api.http.connections.connection import connection_class
 from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
 from app.api.http.request_log import request_id
 from app.cli.operation.start_errors import StartErrors
+from app.cli.output import print_line
 from app.errors import CannotStart
 from app.logs import configure_logs
 from app.main import create_app
@@ -61,8 +62,8 @@ def run_server(host: str | None, port: int | None) -> None:
 
     def ready(key: str | None) -> None:
         if key is not None:
-            typer.echo(f"Admin key, shown this once: {key}")
-        typer.echo(f"Podium serves on http://{host_and_port(settings.host, bound)} (API: /docs)")
+            print_line(f"Admin key, shown this once: {key}")
+        print_line(f"Podium serves on http://{host_and_port(settings.host, bound)} (API: /docs)")
 
     app = create_app(settings, on_ready=ready)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.output import print_line
 from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.units import MEGABYTE
 
@@ -62,4 +63,4 @@ def worker(
             logging.getLogger(library).setLevel(level)
         logging.getLogger("alembic").setLevel("WARNING")
     names = tuple(part.strip() for part in queues.split(",") if part.strip())
-    run_worker(settings, WorkerConfig(names, concurrency, adopt, metrics_port), typer.echo)
+    run_worker(settings, WorkerConfig(names, concurrency, adopt, metrics_port), print_line)

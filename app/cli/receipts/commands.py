@@ -12,7 +12,7 @@ import typer
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_note
+from app.cli.output import print_json, print_line, print_note
 from app.cli.receipts.keys import app as keys
 from app.cli.remote import Document, Refused, Remote, path_to, remote
 from app.cli.tables import moment, print_table
@@ -55,7 +55,7 @@ def issue(
     if as_json:
         print_json(made)
     else:
-        typer.echo(made["id"])
+        print_line(made["id"])
 
 
 @app.command("list")
@@ -112,7 +112,7 @@ def save(
         "--allowed-signers", f"{folder}/allowed_signers",
         "--revoked", f"{folder}/revoked_keys", "--log", f"{folder}/inclusion.json",
     ]  # fmt: skip
-    typer.echo(shlex.join(words))
+    print_line(shlex.join(words))
 
 
 def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -> Document:

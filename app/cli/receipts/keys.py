@@ -9,7 +9,7 @@ import typer
 from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson
-from app.cli.output import print_json
+from app.cli.output import print_json, print_line
 from app.cli.remote import Document
 from app.cli.tables import moment, print_table
 
@@ -46,7 +46,7 @@ def rotate() -> None:
     from app.services.receipts import keys
 
     with podium() as context:
-        typer.echo(keys.rotate(context).id)
+        print_line(keys.rotate(context).id)
 
 
 @app.command()
@@ -62,7 +62,7 @@ def revoke(
 
     with podium() as context:
         keys.revoke(context, key_id, reason)
-    typer.echo(f"revoked {key_id}")
+    print_line(f"revoked {key_id}")
 
 
 def _shown(one: SigningKeyRecord) -> Document:

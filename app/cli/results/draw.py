@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-import typer
-
 from app.cli.context import podium
+from app.cli.output import print_line
 from app.cli.progress import working
 from app.cli.results.written_file import write_file
 from app.domain.result_choices import Axis, Padding, PictureKind
@@ -45,7 +44,7 @@ def draw(
         content, _ = Renderer().render(picture, cast(Format, form))
     write_file("--out", out, content)
     write_file("--out", out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv"), picture.csv())
-    typer.echo(f"{out}: {picture.caption}")
+    print_line(f"{out}: {picture.caption}")
 
 
 def _picture(

@@ -10,6 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_line, print_note
 from app.cli.remote import Document, Remote, path_to, remote
 from app.cli.results.options import Experiment, FormOption, Out
 from app.cli.tables import print_table
@@ -43,7 +44,7 @@ def uncertainty(
         return
     print_table(SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no scores")
     for note in _notes(document):
-        typer.echo(note)
+        print_line(note)
 
 
 def _elsewhere(there: Remote, experiment: str, *, archived: bool) -> Document:
@@ -90,7 +91,7 @@ def _reported(submission: str) -> Iterator[None]:
     try:
         yield
     except PodiumError as error:
-        typer.echo(f"{submission}: {error.detail}", err=True)
+        print_note(f"{submission}: {error.detail}")
 
 
 def _notes(document: dict[str, Any]) -> list[str]:
