@@ -31,6 +31,7 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML, METRIC_FILE, SAMPLE_FILE = "competition.toml", "metric.py", "public/sample_submission.csv"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
+BYTE_ORDER_MARK = "\ufeff"  # editors on Windows begin a file with it, and tomllib refuses it
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
@@ -174,6 +175,7 @@ def parse_competition(slug: str, text: str, *, is_new: bool = False) -> Competit
     Raises:
         BadCompetition: it is invalid; the error lists each problem with its key, a hundred at most.
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if is_nested_beyond(text, DEEPEST):
         message = f"keys and brackets may be nested {DEEPEST} deep"
         raise BadCompetition([{"file": TOML, "key": "", "message": message}])

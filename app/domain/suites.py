@@ -7,7 +7,7 @@ import tomllib
 from collections import Counter
 from typing import Any
 
-from app.domain.competition import DEEPEST, SLUG
+from app.domain.competition import BYTE_ORDER_MARK, DEEPEST, SLUG
 from app.domain.toml_depth import is_nested_beyond
 from app.errors import BadCompetition
 
@@ -24,6 +24,7 @@ def parse_suites(text: str) -> dict[str, tuple[str, ...]]:
     >>> parse_suites('[suites.small]\ntitle = "Two"\ncompetitions = ["a", "b"]')
     {'small': ('a', 'b')}
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     if is_nested_beyond(text, DEEPEST):
         raise BadCompetition([_error_entry("", f"keys and brackets may be nested {DEEPEST} deep")])
     try:

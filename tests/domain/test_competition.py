@@ -41,8 +41,9 @@ def with_column(column):
     return BIKE.replace('count = { kind = "number", min = 0 }', column)
 
 
-def test_it_reads_a_small_competition():
-    competition = parse_competition("bike", BIKE)
+@pytest.mark.parametrize("begin", ["", "\ufeff"], ids=["plain", "byte order mark"])
+def test_it_reads_a_small_competition(begin):
+    competition = parse_competition("bike", begin + BIKE)
 
     assert competition.slug == "bike"
     assert competition.submission.id == ("datetime",)

@@ -17,6 +17,7 @@ def problems_of(text):
 def test_it_reads_suites_in_the_order_of_the_file():
     text = GOOD + '[suites.all]\ntitle = "All"\ncompetitions = ["c", "a"]\n'
 
+    assert parse_suites("\ufeff" + text) == parse_suites(text)
     assert list(parse_suites(text).items()) == [("small", ("a", "B-2")), ("all", ("c", "a"))]
 
 

@@ -8,7 +8,7 @@ import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.domain.competition import TOML
+from app.domain.competition import BYTE_ORDER_MARK, TOML
 from app.domain.read_leaderboard import FILE
 from app.domain.wording import toml_value
 from app.errors import NotFound
@@ -44,7 +44,9 @@ def replace_leaderboard(
         folder: Path = scratch / slug
         context.catalogue.files.copy_all(version, folder)
         (folder / FILE).write_text(board.csv_text, encoding="utf-8")
-        (folder / TOML).write_text(_toml_with(version.toml, source), encoding="utf-8")
+        (folder / TOML).write_text(
+            _toml_with(version.toml.removeprefix(BYTE_ORDER_MARK), source), encoding="utf-8"
+        )
         return import_folder(context, folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

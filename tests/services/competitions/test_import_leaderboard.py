@@ -82,6 +82,7 @@ def test_all_files_but_the_leaderboard_and_its_date_stay(
     [
         'leaderboard.source = "Kaggle"\nleaderboard.rule = "kaggle"\n"leaderboard" . teams = 9',
         r'leaderboard = { source = "Kagg\u007fle", teams = 9, rule = "kaggle" }',
+        '\ufeffleaderboard = { source = "Kaggle", teams = 9, rule = "kaggle" }',
     ],
 )
 def test_a_toml_without_a_section_keeps_what_it_states(
