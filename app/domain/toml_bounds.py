@@ -1,7 +1,8 @@
-"""Bounds of a new `competition.toml`, checked before its values. Stored ones may be beyond them."""
+"""What a new `competition.toml` may not have, though stored ones may: checked before its values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
@@ -16,12 +17,15 @@ Problem = dict[str, str]
 
 
 def out_of_bounds(document: dict[str, Any]) -> list[Problem]:
-    """Whole numbers, images and patterns that are too large to compute with.
+    """Numbers, images and patterns too large to compute with, and fields of boxes named twice.
 
     A hundred problems at most, each with its key and its message.
     """
     columns = _columns(document)
-    found = chain(_large_numbers(document, ""), _large_images(columns), _long_patterns(columns))
+    found = chain(
+        _large_numbers(document, ""), _large_images(columns), _long_patterns(columns),
+        _repeated_fields(columns),
+    )  # fmt: skip
     return list(islice(found, MOST_PROBLEMS))  # no more are made: each has a key of its own
 
 
@@ -57,6 +61,18 @@ def _long_patterns(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
     if size > MOST_PATTERN:
         message = f"its patterns have {size:,} characters; {MOST_PATTERN:,} together are allowed"
         yield _problem("submission.columns", message)
+
+
+def _repeated_fields(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
+    for name, column in columns.items():
+        fields = column.get("fields")
+        times = (
+            Counter(one for one in fields if isinstance(one, str))
+            if isinstance(fields, list)
+            else {}
+        )
+        for field in (one for one, count in times.items() if count > 1):
+            yield _problem(f"submission.columns.{name}.fields", f"names {_cut(field)!r} twice")
 
 
 def _problem(key: str, message: str) -> Problem:

@@ -36,6 +36,11 @@ def columns(**column: object) -> dict[str, Any]:
             "submission.columns",
             columns(pattern="a" * (MOST_PATTERN + 1)),
         ),
+        (
+            columns(fields=["x", "y"]),
+            "submission.columns.x.fields",
+            columns(fields=["x", "y", "x", "x"]),
+        ),
     ],
 )
 def test_what_is_beyond_a_bound_is_refused(
