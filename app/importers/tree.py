@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from app.domain.competition import SAMPLE_FILE
 from app.errors import BadCompetition
 from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_fault, problem
 from app.importers.packed_file import unpacked
@@ -21,6 +22,8 @@ from app.units import CHUNK_BYTES, MEGABYTE
 
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
 FOLDERS = ("public", "private")
+# Where a folder in place of a CSV file would count as no file: without the data, nothing is graded.
+GRADED_BY = ("private/", SAMPLE_FILE)
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # The files next to these folders, and the greatest size of each in bytes.
 TOP_FILES = {
@@ -141,6 +144,7 @@ def _listing(source: Path, folder: str) -> Iterator[os.DirEntry[str]]:
 
 def _fault(path: str, found: os.DirEntry[str]) -> str | None:
     top, _, below = path.partition("/")
+    is_folder = found.is_dir(follow_symlinks=False)
     if found.is_symlink():
         return "is a symbolic link; put the file itself here"
     if top in TOP_FILES and not below:
@@ -149,11 +153,13 @@ def _fault(path: str, found: os.DirEntry[str]) -> str | None:
         known = ", ".join((*TOP_FILES, *(f"{p}/" for p in FOLDERS)))
         return f"does not belong in a competition folder, which has {known}; remove it"
     if not below:
-        return None if found.is_dir(follow_symlinks=False) else "must be a folder"
+        return None if is_folder else "must be a folder"
     fault = name_fault(below)
     if fault:
         return fault
-    if not (found.is_file(follow_symlinks=False) or found.is_dir(follow_symlinks=False)):
+    if path.startswith(GRADED_BY) and path.endswith((".csv", UNPACKED)) and is_folder:
+        return "must be a plain file"
+    if not (found.is_file(follow_symlinks=False) or is_folder):
         return "is neither a plain file nor a folder"
     return None
 

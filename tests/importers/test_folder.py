@@ -339,6 +339,19 @@ def test_a_folder_in_a_files_place_is_a_mistake(tiny):
     assert problem_of(tiny) == ("metric.py", "", "must be a plain file")
 
 
+@pytest.mark.parametrize(
+    "name", ["private/answers.csv", "private/answers.csv.gz", "public/sample_submission.csv"]
+)
+def test_a_folder_in_the_place_of_a_csv_file_is_a_mistake(tiny, name):
+    """An empty one counted as no answers, which an admin may import later."""
+    (tiny / name).unlink(missing_ok=True)
+    if "gz" in name:
+        (tiny / "private" / "answers.csv").unlink()
+    (tiny / name).mkdir()
+
+    assert problem_of(tiny) == (name, "", "must be a plain file")
+
+
 def test_a_file_in_a_folders_place_is_a_mistake(tmp_path):
     folder = tmp_path / "source" / "tiny"
     write(folder, {"competition.toml": TOML, "public": "x"})
