@@ -275,3 +275,4 @@ def test_a_check_that_could_not_be_made_prints_no_document(tmp_path: Path) -> No
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "locked or away" in done.stderr
+    assert not (tmp_path / "data").exists()

@@ -20,7 +20,7 @@ from app.services.operations.start_checks import DamagedDatabase, refuse_damaged
 from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.operations.verify_schema import refuse_other_schema
 from app.services.receipts.check_database import check_trust
-from app.services.runtime.blob_store import store_and_database
+from app.services.runtime.blob_store import store_alone
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
@@ -28,6 +28,7 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
+from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
@@ -70,9 +71,12 @@ def verify(
         SchemaTooNew, UnknownSchema: a newer one did, or nobody knows which.
     """
     is_database_damaged = _check_database(settings, progress)
-    with store_and_database(settings, LIMITS) as (store, database):
-        if not is_database_damaged:
+    database = Database(settings.database_url, limits=LIMITS)
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(contextlib.closing(database))
+        if not is_database_damaged:  # also shows that it is there, before a store is made for it
             refuse_other_schema(database)
+        store = opened.enter_context(store_alone(settings))
         try:
             with database.read() as session, _scratch(settings) as scratch:
                 _compare_files(session, store, settings, scratch, advance, sample, progress)

@@ -48,12 +48,24 @@ def store_and_database(
     Raises:
         BadSettings: as `open_store`.
     """
-    store, cache = open_store(settings)
-    database = Database(settings.database_url, limits=limits)
-    try:
+    with (
+        contextlib.closing(Database(settings.database_url, limits=limits)) as database,
+        store_alone(settings) as store,
+    ):
         yield store, database
+
+
+@contextlib.contextmanager
+def store_alone(settings: Settings) -> Iterator[BlobStore]:
+    """The store, open for as long as the block takes.
+
+    Raises:
+        BadSettings: as `open_store`.
+    """
+    store, cache = open_store(settings)
+    try:
+        yield store
     finally:
-        database.close()
         cache.close()
 
 
@@ -64,8 +76,5 @@ def require_store(settings: Settings) -> None:
         BadSettings: the bucket is missing, refuses these credentials, or cannot be written.
         StoreAway: the store does not answer.
     """
-    blobs, cache = open_store(settings)
-    try:
-        blobs.check()
-    finally:
-        cache.close()
+    with store_alone(settings) as store:
+        store.check()
