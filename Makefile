@@ -22,8 +22,9 @@ serve: install ## run the service on port 7777, data in ./data
 test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k medal" narrows)
 	$(BIN)/pytest -n $(PROCESSES) $(ARGS)
 
-quick: install-dev ## run the tests of the pure packages, without a database (half a minute at most)
-	$(BIN)/pytest -n 2 -m "not simulation" $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
+quick: install-dev ## run the tests of the pure packages, without a database (less than half a minute)
+	$(BIN)/pytest -n 2 -m "not simulation" --hypothesis-profile few-examples \
+	    $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
 PURE := domain metrics grading resampling statistics review receipts
 
 check: install-dev ## format, lint, types, import directions, migrations, competition folders

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MEMORY = Path("/dev/shm")  # a file system in memory, where Linux has one
 FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
+FEW_EXAMPLES = "few-examples"  # the profile of Hypothesis with which `make quick` runs
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,6 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # one another, which made a model of 8,000 rows take 18 times its processor time.
     os.environ |= ONE_THREAD
     use_memory(config)
+    if config.getoption("--hypothesis-profile") == FEW_EXAMPLES:
+        from hypothesis import settings
+
+        settings.register_profile(FEW_EXAMPLES, max_examples=20)
 
 
 @pytest.hookimpl(trylast=True)

@@ -12,6 +12,7 @@ from app.grading.check import Checker
 from app.grading.checked_file import CheckedFile
 from app.grading.columns.labels import Encoded
 from app.metrics.arrays import Boxes, Masks
+from tests.examples import examples
 from tests.grading.make import competition, public_ids
 from tests.grading.mutants import COLUMNS, PROBABILITIES, damage, files
 from tests.grading.oracle import UNREADABLE, Unreadable, judge
@@ -22,7 +23,7 @@ FORMS["all"] = competition("\n".join(f"{n} = {s}" for n, s in COLUMNS.items())).
 FORMS["two"] = competition(f"num = {COLUMNS['num']}\nany = {COLUMNS['any']}").submission
 FORMS["p"] = competition(PROBABILITIES).submission
 QUICK = settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -137,7 +138,7 @@ def test_random_bytes_below_a_good_header_get_the_verdict_of_the_plain_judge(bod
     compare(Checker(FORMS["two"], public_ids(["1", "2"])), data, ["1", "2"])
 
 
-@settings(QUICK, max_examples=15)
+@settings(QUICK, max_examples=examples(15))
 @given(choice=st.data())
 def test_a_file_larger_than_the_readers_blocks_gets_the_verdict_of_the_plain_judge(choice):
     ids = [str(i) for i in range(400)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.domain.metric_choice import higher_is_better
 from app.metrics import METRICS, bind
 from app.metrics.registry import KINDS
+from tests.examples import examples
 from tests.metrics.samples import CASES, MAKERS, ROWS, required_parameters, sample
 
 every_case = pytest.mark.parametrize(("name", "kind", "columns"), CASES)
@@ -115,7 +116,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize(("name", "kind", "columns"), [c for c in CASES if c[1] in ELEMENTS])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(choice=st.data())
 def test_no_valid_file_is_without_a_finite_score(name, kind, columns, choice):
     s = sample(name, kind, columns, seed=50)
