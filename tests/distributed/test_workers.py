@@ -149,14 +149,23 @@ def test_a_worker_that_is_stopped_finishes_its_gradings(
     judge.assert_right(two_servers, sent, files)
 
 
-def test_what_cannot_be_finished_is_handed_back_at_once(two_servers: Cluster, slow: Path) -> None:
+@pytest.mark.parametrize("closes", [False, True], ids=["stopped", "terminal closes"])
+def test_what_cannot_be_finished_is_handed_back_at_once(
+    two_servers: Cluster, slow: Path, closes: bool
+) -> None:
     run = two_servers.set_up(slow)
     worker = two_servers.worker(drain_seconds=0.5).start()
     sent = two_servers.submit_all(run, [one_of(slow, 20, 0.001)])
     with two_servers.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
 
-    assert worker.stop() == 0
+    if closes:
+        worker.send(signal.SIGHUP)  # of the shell
+        time.sleep(0.2)
+        worker.send(signal.SIGHUP)  # of the kernel
+        assert worker.wait(30) == 0
+    else:
+        assert worker.stop() == 0
     rows = two_servers.query("SELECT state, attempts, claimed_by FROM submission")
     assert rows == [("queued", 0, None)]
     assert two_servers.query("SELECT status FROM procrastinate_jobs") == [("todo",)]

@@ -19,6 +19,7 @@ import httpx
 import app
 from app.bundled import bundled
 from app.cli.demo import report
+from app.cli.operation.hang_up import end_at_hang_up
 from app.cli.output import err, out
 from app.errors import GradingFault
 from app.read_settings import read_settings
@@ -33,8 +34,8 @@ def run_demo(*, once: bool) -> None:
     """Serve until the agent's result is shown, or until Ctrl-C."""
     settings = read_settings()
     # TERM ends the demo like Ctrl-C, so that `timeout` and a closed terminal leave no files.
-    for end in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(end, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_at_hang_up()
     out.print("Podium starts, and imports its competitions. This takes some seconds.")
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
         port = _free_port(settings.host, settings.port)

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 
+from app.cli.operation.hang_up import end_at_hang_up
 from app.cli.output import err
 from app.services.operations.gauges import count_consumers
 from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
@@ -23,10 +24,12 @@ def grade_or_wait(
 ) -> None:
     """Wait until `is_done()` is true. If no server grades here, grade in this process.
 
-    `grade(stop)` runs the loop; `stop(idle)` ends it. SIGTERM is as Ctrl-C: the command ends its
-    graders first, so that their files do not count as the cause of a death.
+    `grade(stop)` runs the loop; `stop(idle)` ends it. SIGTERM is as Ctrl-C, and so is
+    a terminal that closes: the command ends its graders first, so that their files do not count as
+    the cause of a death.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_at_hang_up()
     if context.settings.queues:
         if not count_consumers(context):
             err.print(NOBODY)

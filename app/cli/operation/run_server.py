@@ -16,6 +16,7 @@ import uvicorn
 from app.api.http.connections.connection import connection_class
 from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
 from app.api.http.request_log import request_id
+from app.cli.operation.hang_up import end_at_hang_up
 from app.cli.operation.start_errors import StartErrors
 from app.cli.output import print_line
 from app.errors import CannotStart
@@ -95,6 +96,7 @@ def run_server(host: str | None, port: int | None) -> None:
         # uvicorn shuts down gracefully, then raises the signal again. A stop on request is success,
         # so that signal is ignored.
         signal.signal(end, lambda *_: None)
+    end_at_hang_up()
     try:
         server.run(sockets=[listener, *(listener.dup() for _ in range(ACCEPTED - 1))])
     except SystemExit:  # uvicorn's, for a start that failed

@@ -48,6 +48,7 @@ def worker(
     it at once; its missing heartbeats then return its submissions.
     """
     from app.cli.operation.first_process import leave_first_process
+    from app.cli.operation.hang_up import end_at_hang_up
 
     leave_first_process()  # before the modules of the worker take memory in both
     from app.logs import configure_logs
@@ -62,5 +63,6 @@ def worker(
         for library, level in (("procrastinate", "WARNING"), ("psycopg.pool", "ERROR")):
             logging.getLogger(library).setLevel(level)
         logging.getLogger("alembic").setLevel("WARNING")
+    end_at_hang_up()
     names = tuple(part.strip() for part in queues.split(",") if part.strip())
     run_worker(settings, WorkerConfig(names, concurrency, adopt, metrics_port), print_line)

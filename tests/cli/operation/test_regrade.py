@@ -202,7 +202,7 @@ def test_what_does_not_go_together_is_refused(server: PodiumServer) -> None:
 def test_servers_do_not_take_the_files_of_a_command_that_grades(
     database_url: str, tmp_path: Path
 ) -> None:
-    before = signal.getsignal(signal.SIGTERM)
+    before = {end: signal.getsignal(end) for end in (signal.SIGTERM, signal.SIGHUP)}
     context = open_context(
         Settings(data_dir=tmp_path / "data", database_url=database_url, graders=1),
         grades=None,
@@ -217,4 +217,5 @@ def test_servers_do_not_take_the_files_of_a_command_that_grades(
         grade_or_wait(context, lambda: False, lambda _: await_that(lives, "no lock", 15))
     finally:
         context.close()
-        signal.signal(signal.SIGTERM, before)
+        for end, handler in before.items():
+            signal.signal(end, handler)
