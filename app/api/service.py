@@ -45,12 +45,12 @@ READINESS = {
                 "connections": {
                     "type": "object",
                     "description": "of this server, and its open files (`descriptors`: the "
-                    "connections, and others rounded up to 256) of its limit",
+                    "connections, and others rounded up to 256; null without /proc) of its limit",
                     "required": ["open", "most", "descriptors", "limit"],
                     "properties": {
                         "open": {"type": "integer"},
                         "most": {"type": "integer"},
-                        "descriptors": {"type": "integer"},
+                        "descriptors": {"type": ["integer", "null"]},
                         "limit": {"type": "integer"},
                     },
                 },

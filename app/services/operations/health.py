@@ -89,20 +89,27 @@ class ConnectionUse:
 
     open: int  # rounded up
     most: int
-    descriptors: int  # open files, connections among them, rounded up
+    descriptors: int | None  # open files, rounded up; None where /proc is not mounted
     limit: int  # of descriptors
 
 
 def connection_use(connections: int, most: int) -> ConnectionUse:
     """The use by so many connections, with the descriptors of this process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
     return ConnectionUse(
         open=min(_rounded_up(connections, CONNECTIONS_ROUNDED_TO), most),
         most=most,
-        descriptors=min(_rounded_up(descriptors, ROUNDED_TO), soft),
+        descriptors=_descriptors(soft),
         limit=soft,
     )
+
+
+def _descriptors(limit: int) -> int | None:
+    try:
+        found = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    except FileNotFoundError:
+        return None
+    return min(_rounded_up(found, ROUNDED_TO), limit)
 
 
 def _rounded_up(count: int, to: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -56,3 +58,19 @@ def test_requests_at_the_same_moment_probe_the_storage_once(
     with ThreadPoolExecutor(16) as threads:
         assert set(threads.map(ask, range(16))) == {"ok"}
     assert len(probed) < 8
+
+
+def test_where_proc_is_not_mounted_the_other_numbers_are_told() -> None:
+    hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if subprocess.run([*hide, "true"], capture_output=True).returncode:
+        pytest.skip("only root can hide /proc")
+    program = (
+        "from app.services.operations.health import connection_use as use;"
+        "found = use(3, 2000); print(found.open, found.most, found.descriptors, found.limit > 0)"
+    )
+
+    done = subprocess.run(
+        [*hide, sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout == "64 2000 None True\n", done.stderr
