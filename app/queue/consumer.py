@@ -16,6 +16,7 @@ from app.errors import PodiumError
 from app.queue.connector import PatientConnector
 from app.queue.jobs import REGRADE_TASK, TASK
 from app.queue.maintenance import WORKER_TIMEOUT, Maintenance
+from app.queue.sizes import with_own_metric
 from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, WorkerJobManager
 
 log = logging.getLogger("podium.queue")
@@ -43,8 +44,10 @@ class _Always(BaseRetryStrategy):
 class ConsumerConfig:
     """The options of a consumer.
 
-    `shares` lists groups of queues with the number of concurrent jobs of each group. `heartbeat`
-    is the seconds between two heartbeats, `drain` the seconds for finishing jobs at the end.
+    `shares` lists groups of queues with the number of concurrent jobs of each group: so many of
+    competitions with a metric.py, which have queues of their own, and so many of others.
+    `heartbeat` is the seconds between two heartbeats, `drain` the seconds for finishing jobs at the
+    end.
     """
 
     shares: Sequence[tuple[list[str], int]]
@@ -70,12 +73,15 @@ class Consumer:
         is_outage: Callable[[BaseException], bool],
     ) -> None:
         self._config = config
-        concurrency = sum(number for _, number in config.shares)
+        shares = [
+            ([*queues, *map(with_own_metric, queues)], number) for queues, number in config.shares
+        ]
+        concurrency = sum(2 * number for _, number in shares)
         self._connector = PatientConnector(
             url, connections=min(8, concurrency + 2), is_outage=is_outage
         )
         self._app = App(connector=self._connector)
-        self._jobs = WorkerJobManager(self._connector)
+        self._jobs = WorkerJobManager(self._connector, shares)
         self._app.job_manager = self._jobs
 
         async def run(context: JobContext, submission: str) -> None:
@@ -86,7 +92,7 @@ class Consumer:
 
         self._app.task(name=TASK, retry=_Always(), pass_context=True)(run)
         self._app.task(name=REGRADE_TASK, retry=_Always())(run_again)
-        self._workers = [self._worker(queues, number) for queues, number in config.shares]
+        self._workers = [self._worker(queues, 2 * number) for queues, number in shares]
         self._maintenance = Maintenance(
             self._connector, self._jobs, heartbeat=config.heartbeat,
             own_ids=lambda: [w.worker_id for w in self._workers if w.worker_id is not None],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import column, func, select, table, text
+from sqlalchemy import ColumnElement, FromClause, Row, column, func, select, table, text
 from sqlalchemy.orm import Session
 
+from app.domain.competition import METRIC_FILE
 from app.queue.sizes import queue_of
 
 MISSED_HEARTBEATS = 4  # missed heartbeats after which a worker is presumed dead
@@ -27,20 +29,38 @@ JOBS = table(
     "procrastinate_jobs", column("id"), column("status"), column("args"),
     column("task_name"),
 )  # fmt: skip
-SUBMISSIONS = table("submission", column("id"), column("run_id"), column("state"), column("bytes"))
+SUBMISSIONS = table(
+    "submission",
+    column("id"),
+    column("run_id"),
+    column("state"),
+    column("bytes"),
+    column("version_id"),
+)
 REGRADES = table("regrade", column("id"), column("state"))
 OUTCOMES = table(
-    "regrade_outcome", column("regrade_id"), column("submission_id"), column("state")
+    "regrade_outcome", column("regrade_id"), column("submission_id"), column("state"),
+    column("version_id"),
 )  # fmt: skip
+VERSION_FILES = table("version_file", column("version_id"), column("path"))
 COUNT_WORKERS = text(
     "SELECT count(*) FROM procrastinate_workers "
     "WHERE last_heartbeat > now() - make_interval(secs => :silence)"
 )
 IS_ALIVE = text("procrastinate_jobs.status IN ('todo', 'doing')")
+
+
+def _has_own_metric(given: FromClause) -> ColumnElement[bool]:
+    """Whether the version of a row has a metric.py."""
+    of_version = VERSION_FILES.c.version_id == given.c.version_id
+    files = select(VERSION_FILES.c.path).where(of_version, VERSION_FILES.c.path == METRIC_FILE)
+    return files.exists().label("has_own_metric")
+
+
 # Each open submission with the number of open ones of its run before it.
 OPEN = (
     select(
-        SUBMISSIONS.c.id, SUBMISSIONS.c.bytes,
+        SUBMISSIONS.c.id, SUBMISSIONS.c.bytes, SUBMISSIONS.c.version_id,
         (func.row_number().over(partition_by=SUBMISSIONS.c.run_id, order_by=SUBMISSIONS.c.id) - 1)
         .label("behind"),
     )
@@ -48,7 +68,7 @@ OPEN = (
     .subquery("open")
 )  # fmt: skip
 FORGOTTEN = (
-    select(OPEN.c.id, OPEN.c.bytes, OPEN.c.behind)
+    select(OPEN.c.id, OPEN.c.bytes, OPEN.c.behind, _has_own_metric(OPEN))
     .where(
         ~select(JOBS.c.id)
         .where(
@@ -62,7 +82,12 @@ FORGOTTEN = (
     .limit(FORGOTTEN_PER_QUERY)
 )
 FORGOTTEN_REGRADINGS = (
-    select(OUTCOMES.c.regrade_id, OUTCOMES.c.submission_id, SUBMISSIONS.c.bytes)
+    select(
+        OUTCOMES.c.regrade_id,
+        OUTCOMES.c.submission_id,
+        SUBMISSIONS.c.bytes,
+        _has_own_metric(OUTCOMES),
+    )
     .join(REGRADES, REGRADES.c.id == OUTCOMES.c.regrade_id)
     .join(SUBMISSIONS, SUBMISSIONS.c.id == OUTCOMES.c.submission_id)
     .where(
@@ -84,29 +109,45 @@ FORGOTTEN_REGRADINGS = (
 )
 
 
-def defer(session: Session, submissions: Iterable[tuple[str, int, int]]) -> None:
+def defer(
+    session: Session,
+    submissions: Iterable[tuple[str, int, int]],
+    own_metric: Collection[str] = (),
+) -> None:
     """Queue the grading of submissions in this session's transaction.
 
     Each is given by its id, its bytes, and the number of files of its run that it stands behind.
+    Those of competitions with a metric.py are in `own_metric` too.
     """
     _defer(
         session,
         [
-            (queue_of(size), TASK, {ARGUMENT: submission}, max(LEAST_PRIORITY, -behind))
+            (
+                _queue_of(submission, size, own_metric),
+                TASK,
+                {ARGUMENT: submission},
+                max(LEAST_PRIORITY, -behind),
+            )
             for submission, size, behind in submissions
         ],
     )
 
 
 def defer_regradings(
-    session: Session, regrade: str, submissions: Iterable[tuple[str, int]]
+    session: Session,
+    regrade: str,
+    submissions: Iterable[tuple[str, int]],
+    own_metric: Collection[str] = (),
 ) -> None:
-    """Queue the regrading of submissions, given by id and bytes, behind all other submissions."""
+    """Queue the regrading of submissions, given by id and bytes, behind all other submissions.
+
+    Those that a metric.py will grade are in `own_metric` too.
+    """
     _defer(
         session,
         [
             (
-                queue_of(size),
+                _queue_of(submission, size, own_metric),
                 REGRADE_TASK,
                 {ARGUMENT: submission, REGRADE_ARGUMENT: regrade},
                 REGRADE_PRIORITY,
@@ -114,6 +155,10 @@ def defer_regradings(
             for submission, size in submissions
         ],
     )
+
+
+def _queue_of(submission: str, size: int, own_metric: Collection[str]) -> str:
+    return queue_of(size, has_own_metric=submission in own_metric)
 
 
 def _defer(session: Session, wanted: Sequence[tuple[str, str, Mapping[str, str], int]]) -> None:
@@ -170,11 +215,14 @@ def defer_forgotten(session: Session) -> int:
     """
     if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0
-    found = [(row.id, row.bytes, row.behind) for row in session.execute(FORGOTTEN)]
-    defer(session, found)
-    by_regrade: dict[str, list[tuple[str, int]]] = {}
+    rows = session.execute(FORGOTTEN).all()
+    found = [(row.id, row.bytes, row.behind) for row in rows]
+    defer(session, found, {row.id for row in rows if row.has_own_metric})
+    by_regrade: dict[str, list[Row[Any]]] = {}
     for row in session.execute(FORGOTTEN_REGRADINGS):
-        by_regrade.setdefault(row.regrade_id, []).append((row.submission_id, row.bytes))
-    for regrade, regradings in by_regrade.items():
-        defer_regradings(session, regrade, regradings)
+        by_regrade.setdefault(row.regrade_id, []).append(row)
+    for regrade, of_regrade in by_regrade.items():
+        regradings = [(row.submission_id, row.bytes) for row in of_regrade]
+        own_metric = {row.submission_id for row in of_regrade if row.has_own_metric}
+        defer_regradings(session, regrade, regradings, own_metric)
     return len(found) + sum(len(each) for each in by_regrade.values())

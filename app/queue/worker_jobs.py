@@ -1,4 +1,7 @@
-"""Procrastinate's job manager for one worker, which ends only jobs that are still its own."""
+"""Procrastinate's job manager for one worker.
+
+It ends only jobs that are still the worker's own, and keeps places for both kinds of metrics.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 
+from app.queue.sizes import is_of_own_metric
+
 log = logging.getLogger("podium.queue")
+_A_JOB: Notification = {"type": "job_inserted", "job_id": 0}
 PAUSE_SECONDS = 1.0  # after an error that nobody foresaw, so that its cause is not asked on and on
 # In the past by every machine's clock, so it means "at once" even if a clock is wrong.
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
@@ -43,13 +49,23 @@ class WorkerJobManager(JobManager):
     """The library's manager, made safe for workers that freeze or lose answers.
 
     A worker that was presumed dead may resume and end a job that another worker has by now. So a
-    job is finished or given back only while the queue's row names this worker. `running` is the
-    set of jobs that were fetched and that this worker still does.
+    job is finished or given back only while the queue's row names this worker. `running` has the
+    jobs that were fetched and that this worker still does, with their queues.
+
+    A metric.py may hang, or a file may make it slow. So each of the `shares` has its number of
+    places twice: for files of competitions with a metric.py, and for those of others.
     """
 
-    def __init__(self, connector: Any) -> None:
+    def __init__(self, connector: Any, shares: Iterable[tuple[Iterable[str], int]] = ()) -> None:
         super().__init__(connector)
-        self.running: set[int] = set()
+        self.running: dict[int, str | None] = {}
+        self._kinds = {  # of each queue: those of its kind, and their places together
+            queue: (kind, places)
+            for queues, places in shares
+            for kind in _kinds(queues)
+            for queue in kind
+        }
+        self._wake: dict[str, NotificationCallback] = {}  # a queue's consumer, to fetch again
         self._notifications = 0
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
@@ -68,15 +84,16 @@ class WorkerJobManager(JobManager):
     async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         while True:
             seen = self._notifications
+            wanted = queues and [queue for queue in queues if self._has_place(queue)]
             try:
-                job = await super().fetch_job(queues, worker_id)
+                job = await super().fetch_job(wanted, worker_id)
             except ConnectorException as error:
                 if not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
                     raise
                 await self.update_heartbeat(worker_id)  # another worker has pruned this one
                 continue
             if job is not None and job.id is not None:
-                self.running.add(job.id)
+                self.running[job.id] = job.queue
             if job is not None or seen == self._notifications:
                 return job
 
@@ -117,6 +134,7 @@ class WorkerJobManager(JobManager):
             self._notifications += 1
             await on_notification(channel=channel, notification=notification)
 
+        self._wake |= dict.fromkeys(queues or (), count)
         while True:
             try:
                 await super().listen_for_jobs(on_notification=count, queues=queues)
@@ -128,8 +146,23 @@ class WorkerJobManager(JobManager):
         try:
             await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
         finally:  # if it fails, maintenance finds the job: nobody does it any more
-            if job.id is not None:
-                self.running.discard(job.id)
+            queue = self.running.get(job.id or 0)
+            had_place = self._has_place(queue)
+            self.running.pop(job.id or 0, None)
+            if queue in self._wake and not had_place:  # others of its kind were not fetched
+                await self._wake[queue](channel="", notification=_A_JOB)
+
+    def _has_place(self, queue: str | None) -> bool:
+        """Whether one more job of this queue may be fetched."""
+        if queue not in self._kinds:
+            return True
+        kind, places = self._kinds[queue]
+        return sum(other in kind for other in self.running.values()) < places
 
     async def _execute(self, query: Any, **arguments: Any) -> None:
         await self.connector.execute_query_async(query, **arguments)
+
+
+def _kinds(queues: Iterable[str]) -> tuple[set[str], set[str]]:
+    own_metric = {queue for queue in queues if is_of_own_metric(queue)}
+    return own_metric, {*queues} - own_metric

@@ -152,7 +152,7 @@ class _RemoteWorker:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         concurrency = sum(number for _, number in self._config.shares)
-        loop.set_default_executor(ThreadPool(concurrency + 4, thread_name_prefix="worker"))
+        loop.set_default_executor(ThreadPool(2 * concurrency + 4, thread_name_prefix="worker"))
         for signal_number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(signal_number, self._handle_signal, stop, signal_number)
         deliveries = Deliveries(self._context, lambda refusal: self._refuse(refusal, stop))

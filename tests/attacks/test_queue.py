@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.attacks.conftest import metric
@@ -22,7 +23,7 @@ from tests.graders.conftest import wait_until
 from tests.podium_worker import PodiumWorker
 from tests.server import PodiumServer
 
-FORGES, SENDS_AHEAD, LEAVES_PROCESSES, KILLS = range(1, 5)
+FORGES, SENDS_AHEAD, LEAVES_PROCESSES, KILLS, HANGS = range(1, 6)
 SCALE = 10_000_000  # beyond every process id, which is what is left of a number
 BODY = f"""
 what, process = divmod(int(submission["target"].iloc[0]), {SCALE})
@@ -45,6 +46,8 @@ if what == {LEAVES_PROCESSES}:
     return 0.25
 if what == {KILLS}:
     return float(sum(is_refused(each) for each in (process, os.getppid())))
+if what == {HANGS}:
+    time.sleep(3600)
 return 0.0
 """
 BEFORE = f"""{SEND}
@@ -123,3 +126,34 @@ def test_what_a_metric_does_in_a_worker_changes_nobody_elses_grade(
     refused = submit(server, evil, asking(0, 1), wait=30)
     assert (refused["status"], refused["type"]) == (429, "/problems/too-many-failures")
     assert others_grade() == expected
+
+
+def test_files_at_which_a_metric_hangs_leave_a_worker_places_for_others(
+    server: PodiumServer, tmp_path: Path
+) -> None:
+    """They took all that it claims: no other competition was graded until their time was over."""
+    evil = competition(
+        server, tmp_path / "evil", metric_py=metric(BODY, BEFORE), leaderboard=None, usage=None
+    )
+    good = competition(server, tmp_path / "good")
+    held = [submit(server, evil, asking(HANGS, number))["id"] for number in range(2)]
+    with server.client() as admin:
+        body = {"experiment": "e", "competition": "evil", "feedback": "full"}
+        for seed in range(1, 13):
+            run = admin.post("/v1/runs", json={**body, "seed": seed}).json()
+            held.append(submit(server, run, asking(HANGS, seed + 1))["id"])
+        worker = PodiumWorker(server, tmp_path / "worker", graders=1, drain_seconds=1).start()
+        try:
+            wait_until(lambda: state_of(admin, held[0]) == "grading")
+            shifts = (0.07, 0.08, 0.06)
+            bodies = [good_submission(tmp_path / "good", shift=shift) for shift in shifts]
+            found = [submit(server, good, body, wait=30)["grade"]["score"] for body in bodies]
+            assert [round(score, 9) for score in found] == [*shifts]
+            assert {state_of(admin, one) for one in held} == {"queued", "grading"}
+        finally:
+            worker.kill()
+
+
+def state_of(admin: httpx.Client, submission: str) -> str:
+    found: str = admin.get(f"/v1/submissions/{submission}").json()["state"]
+    return found

@@ -35,6 +35,17 @@ def test_jobs_are_queued_by_size(world):
     assert queued(world) == [("a", "small"), ("b", "medium"), ("c", "large")]
 
 
+def test_competitions_with_a_metric_py_have_queues_of_their_own(world):
+    sizes = [("a", 12, 0), ("b", 12, 0), ("c", 20 * MEGABYTE, 0)]
+    world.database.write(lambda s: jobs.defer(s, sizes, {"b", "c"}))
+    world.database.write(lambda s: jobs.defer_regradings(s, "r", [("d", 1), ("e", 1)], {"e"}))
+
+    assert queued(world) == [
+        ("a", "small"), ("b", "small-metric.py"), ("c", "medium-metric.py"), ("d", "small"),
+        ("e", "small-metric.py"),
+    ]  # fmt: skip
+
+
 def test_a_file_behind_others_of_its_run_waits_for_the_first_of_another_run(world):
     given = [("a1", 1, 0), ("a2", 1, 1), ("a3", 1, 5000), ("b1", 1, 0)]
     world.database.write(lambda s: jobs.defer(s, given))

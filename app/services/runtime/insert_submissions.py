@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from app.domain.competition import METRIC_FILE
 from app.errors import PodiumError
 from app.queue import jobs
 from app.services.runtime.failure_quota import FailureQuota
@@ -18,7 +19,7 @@ from app.services.runtime.run_limits import (
     refuse_over_quota,
 )
 from app.storage.database.records import SubmissionRecord
-from app.storage.queries import runs, submission_counts, submissions
+from app.storage.queries import runs, submission_counts, submissions, version_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +147,5 @@ def _defer(session: Session, new: list[SubmissionRecord]) -> None:
     for one in new:
         wanted.append((one.id, one.bytes, behind[one.run_id]))
         behind[one.run_id] += 1
-    jobs.defer(session, wanted)
+    own = version_files.versions_with(session, METRIC_FILE, {one.version_id for one in new})
+    jobs.defer(session, wanted, {one.id for one in new if one.version_id in own})

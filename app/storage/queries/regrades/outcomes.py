@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import Session
@@ -110,10 +110,18 @@ def _outcome(
     return row["regrade_id"], row["version_id"], outcome
 
 
-def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
+class AddedSubmission(NamedTuple):
+    """A submission that a regrade got: the bytes of its file, and the version that grades it."""
+
+    submission_id: str
+    bytes: int
+    version_id: int
+
+
+def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
     """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
 
-    Returns their ids and the bytes of their files.
+    Returns them with the versions that will grade them.
     """
     query = (
         select(SUBMISSION.c.id, SUBMISSION.c.version_id, SUBMISSION.c.bytes)
@@ -126,13 +134,15 @@ def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
         query = query.where(SUBMISSION.c.id == regrade.submission_id)
     found = session.execute(query).all()
     new = {"regrade_id": regrade.id, "state": SubmissionState.QUEUED, "attempts": 0}
+    added = [
+        AddedSubmission(row.id, row.bytes, regrade.version_id or row.version_id) for row in found
+    ]
     rows = [
-        {**new, "submission_id": row.id, "version_id": regrade.version_id or row.version_id}
-        for row in found
+        {**new, "submission_id": one.submission_id, "version_id": one.version_id} for one in added
     ]
     if rows:
         session.execute(insert(TABLE), rows)
-    return [(row.id, row.bytes) for row in found]
+    return added
 
 
 def _missing(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
