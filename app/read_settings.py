@@ -76,6 +76,8 @@ def _refuse_impossible_path(name: str, directory: Path) -> None:
         (directory / LONGEST_NAME).lstat()
     except UnicodeEncodeError:
         raise BadSettings(f"{name} is {str(directory)!a}: expected a path in UTF-8.") from None
+    except ValueError:  # it has the character NUL, which a variable cannot have, but `.env` can
+        raise BadSettings(f"{name} is {str(directory)!a}: no path has such a character.") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise BadSettings(
@@ -197,6 +199,11 @@ def _sentences(refusal: ValidationError) -> Iterable[str]:
 
 def _refuse_unknown_names() -> None:
     known = [variable(name, field) for name, field in Settings.model_fields.items()]
+    if Path(ENV_FILE).is_fifo():  # pydantic would wait until somebody writes to it
+        raise BadSettings(
+            f"{Path(ENV_FILE).absolute()} is a named pipe: expected a file. Remove it, or write "
+            "the settings to a file of this name."
+        )
     try:
         in_file = dotenv_values(ENV_FILE) if Path(ENV_FILE).is_file() else {}
     except UnicodeDecodeError:

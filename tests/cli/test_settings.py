@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -38,10 +39,21 @@ def test_a_wrong_setting_is_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_pipe_in_place_of_the_settings_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".env")
+
+    done = podium_in(tmp_path, "competitions", "list")
+
+    assert done.returncode == 1
+    assert f"{tmp_path / '.env'} is a named pipe: expected a file." in done.stderr
+
+
 def test_what_is_wrong_with_a_directory_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "latin").mkdir()
     (tmp_path / "latin" / ".env").write_bytes(b"PODIUM_SIGNER_NAME=caf\xe9\n")
+    (tmp_path / "nul").mkdir()
+    (tmp_path / "nul" / ".env").write_bytes(b"PODIUM_DATA_DIR=a\0b\n")
     command = [sys.executable, "-m", "app.cli", "competitions", "list"]
     removed = f"mkdir gone; cd gone; rmdir ../gone; {shlex.join(command)}"
 
@@ -51,6 +63,7 @@ def test_what_is_wrong_with_a_directory_is_a_sentence(tmp_path: Path) -> None:
         (podium_in(tmp_path, "serve", "--port", 0, **null), "PODIUM_BLOBS_URL cannot be used"),
         (podium_in(tmp_path, "serve", PODIUM_DATA_DIR=str(tmp_path / "loop")), "symbolic links"),
         (podium_in(tmp_path / "latin", "keys", "list"), ".env is not text in UTF-8"),
+        (podium_in(tmp_path / "nul", "keys", "list"), r"a\x00b': no path has such"),
         (
             subprocess.run(
                 ["sh", "-c", removed], cwd=tmp_path, capture_output=True, text=True, check=False
