@@ -50,6 +50,22 @@ def test_a_chosen_metric_chooses_the_kind(values, metric, kind):
 
 
 @pytest.mark.parametrize(
+    ("values", "metric", "is_class"),
+    [
+        ([0, 1] * 20, "", True),
+        ([1, 2, 3] * 20, "", True),
+        ([1, 2, 3] * 20, "mean_absolute_error", True),
+        (["a", "b"] * 20, "", True),
+        (["a", "b"] * 20, "mean_levenshtein_error", False),
+        ([2**53, 2**53 + 1] * 20, "mean_absolute_error", False),
+        (list(range(40)), "", False),
+    ],
+)
+def test_the_kind_tells_whether_values_are_classes(values, metric, is_class):
+    assert propose(column(*values), metric).is_class is is_class
+
+
+@pytest.mark.parametrize(
     ("values", "metric", "words"),
     [
         ([1, ""], "", "empty in 1 rows, first in row 2"),

@@ -14,6 +14,7 @@ from app.metrics import METRICS
 MAX_NUMERIC_CLASSES = 20  # whole numbers with more values are quantities
 MAX_CLASSES = 1000
 ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is not a class
+CLASSES = ("label", "probability", "boolean")  # kinds of columns
 BOOLEANS = {"true": "1", "false": "0"}
 NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
 RARE = 0.8  # the share of the largest class from which accuracy says little
@@ -21,18 +22,15 @@ RARE = 0.8  # the share of the largest class from which accuracy says little
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How a column is predicted. `reason` says why, for the person who decides."""
+    """How a column is predicted. `reason` says why, for the person who decides.
+
+    With `is_class` its values are classes: then a split can keep their shares.
+    """
 
     kind: str
     metric: str
     reason: str
-
-    @property
-    def is_class(self) -> bool:
-        """Whether its values are classes: then a split can keep their shares."""
-        return self.kind in ("label", "probability", "boolean") or (
-            self.kind == "integer" and "class" in self.reason
-        )
+    is_class: bool
 
     @property
     def least(self) -> float | None:
@@ -74,7 +72,8 @@ def propose(values: pd.Series[str], metric: str = "") -> Target:
         )
     for kind in kinds:
         if kind in METRICS[metric].kinds:
-            chosen = Target(kind, metric, f"chosen; {proposed.reason}")
+            is_class = kind in CLASSES or kind == proposed.kind == "integer"
+            chosen = Target(kind, metric, f"chosen; {proposed.reason}", is_class=is_class)
             _require_defined(values, chosen)
             return chosen
     raise Invalid(
@@ -122,7 +121,7 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
     found = numbers(_numbered(values))
     if found is not None and set(found) == {0.0, 1.0}:
         return (
-            Target("probability", "roc_auc_score", "it has two values, 0 and 1"),
+            Target("probability", "roc_auc_score", "it has two values, 0 and 1", is_class=True),
             ("probability", "boolean", "integer", "number", "label"),
         )
     are_few = distinct <= min(MAX_NUMERIC_CLASSES, len(values) // ROWS_PER_CLASS)
@@ -131,9 +130,11 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
         found = None  # as texts, for different ones would be one double
     if found is not None and is_whole and are_few:
         reason = f"it has {distinct} whole numbers, which look like classes"
-        return Target("integer", _accuracy(values), reason), ("integer", "number", "label")
+        classes = Target("integer", _accuracy(values), reason, is_class=True)
+        return classes, ("integer", "number", "label")
     if found is not None:
-        return Target("number", "root_mean_squared_error", "it has numbers"), ("number",)
+        quantity = Target("number", "root_mean_squared_error", "it has numbers", is_class=False)
+        return quantity, ("number",)
     if distinct > MAX_CLASSES or len(values) < ROWS_PER_CLASS * distinct:
         raise Invalid(
             f"The target {values.name!r} has {distinct} different texts in {len(values)} rows: "
@@ -141,7 +142,7 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
         )
     reason = f"it has {distinct} texts, which look like classes"
     kinds = ("label", "text", "number") if is_whole else ("label", "text")
-    return Target("label", _accuracy(values), reason), kinds
+    return Target("label", _accuracy(values), reason, is_class=True), kinds
 
 
 def _accuracy(values: pd.Series[str]) -> str:
