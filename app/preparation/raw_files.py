@@ -65,13 +65,12 @@ class RawFiles:
         if within and ordered_archives.is_ordered(within):
             return self._member_in_order(name, within)
         stream = None if within else self._stream(name)
-        for archive in [within] if within else [f"{name}.zip"]:
-            if stream is None and (packed := self._archive(archive)) is not None:
-                stream = _member(packed, name) or _member(packed, PurePosixPath(name).name)
+        archive = within or f"{name}.zip"
+        if stream is None and (packed := self._archive(archive)) is not None:
+            stream = _member(packed, name) or _member(packed, PurePosixPath(name).name)
         if stream is None:
-            place = within or f"{name}.zip"
             raise FileNotFoundError(
-                f"The raw files have no {name}: it is neither in {self.root.name} nor in {place} "
+                f"The raw files have no {name}: it is neither in {self.root.name} nor in {archive} "
                 "there. Download the competition's data again, complete."
             )
         return stream
