@@ -18,7 +18,7 @@ from typing import Any
 from app.errors import Unavailable
 from app.graders.messages.protocol import ProtocolError
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKind
+from app.graders.messages.results import GraderFault, GraderFaultKind
 from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed
 from app.graders.template import GraderTemplate, StartFailed
 from app.graders.walls.isolation import Isolation
@@ -99,7 +99,6 @@ class GraderSlot:
         self.tasks = tasks
         self.on_demand = idle_seconds is not None
         self.process: GraderProcess | None = None
-        self.cache = CacheCounts()
         self.start_error = ""
         self.isolation = Isolation(notes=("a grader is starting",))
         self.counts: Counter[str] = Counter()
@@ -196,7 +195,6 @@ class GraderSlot:
             except ProtocolError as error:
                 self._discard()
                 return self._fault("crashed", str(error))
-            self.cache = CacheCounts(**vars(reply.cache))
             answer = reply.answer.result()
             if isinstance(answer, GraderFault):
                 self.counts[answer.kind] += 1
@@ -236,7 +234,7 @@ class GraderSlot:
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, min(wanted, LEAST_PRIORITY))
         self.process, self.start_error = process, ""
-        self.isolation, self.cache = process.isolation, CacheCounts()
+        self.isolation = process.isolation
         self.counts["starts"] += 1
         return process
 

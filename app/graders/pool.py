@@ -19,7 +19,6 @@ from app.domain.verdict import Verdict
 from app.errors import GradingFault, Unavailable
 from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
 from app.graders.messages.results import (
-    CacheCounts,
     CompetitionCheck,
     GraderFault,
     GradingResult,
@@ -171,11 +170,6 @@ class GraderPool:
     def counts(self) -> Mapping[str, int]:
         """Totals since the pool was made: `jobs`, `starts` of processes, and faults by kind."""
         return sum((slot.counts.copy() for slot in self._slots), Counter())
-
-    def caches(self) -> Mapping[int, CacheCounts]:
-        """The last counts of each running process's cache, by process id."""
-        running = [(slot.process, slot.cache) for slot in self._slots]
-        return {process.pid: cache for process, cache in running if process}
 
     def close(self, grace: float = 5.0) -> None:
         """Cancel waiting jobs, give running jobs `grace` seconds, then kill every process."""

@@ -61,7 +61,7 @@ def peak_memory(place: Place) -> Peak | None:
             raise TypeError(f"not graded: {answer}")
         taken = _memory(watched, "VmHWM") - at_first
         file = place.submission.stat().st_size
-        return Peak(taken / MEGABYTE, reply.cache.kept_bytes / MEGABYTE, file / MEGABYTE)
+        return Peak(taken / MEGABYTE, reply.kept_bytes / MEGABYTE, file / MEGABYTE)
     finally:
         grader.kill()
 

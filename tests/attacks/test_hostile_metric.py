@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.medals import Medal
+from app.graders.messages.protocol import Reply, read
 from app.graders.messages.results import GraderFault, Rejected
 from app.grading.graded import Graded
 from tests.attacks.conftest import SECONDS, metric
@@ -28,10 +29,13 @@ def send(data):
 """
 GOLD = (
     b'{"request":"' + b"0" * 32 + b'","answer":{"type":"graded","score":0.0,"public_score":null,'
-    b'"standing":null,"warnings":[]},"cache":{"hits":0,"misses":0,"evictions":0,"kept":0,'
-    b'"kept_bytes":0},"retire":false}'
+    b'"standing":null,"warnings":[]},"kept_bytes":0,"retire":false}'
 )
 SCORED = b'{"message":{"type":"scored","score":0.5,"public_score":null}}'
+
+
+def test_the_forged_grade_has_the_form_of_a_reply():
+    assert read(Reply, GOLD).answer.result() == Graded(0.0, None, None, ())
 
 
 def rewrites_medals() -> bytes:

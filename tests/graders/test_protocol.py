@@ -12,7 +12,7 @@ from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
 from app.graders.messages.framing import LARGEST_MESSAGE
 from app.graders.messages.protocol import JobResult, ProtocolError, Ready, Reply, read, write_reply
-from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault, Rejected
+from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
 
 ID = "0123456789abcdef" * 2
@@ -50,14 +50,14 @@ answers = st.one_of(
 
 
 def written(answer) -> bytes:
-    return write_reply(ID, answer, CacheCounts(hits=3), retire=True)
+    return write_reply(ID, answer, 3, retire=True)
 
 
 @settings(deadline=None)
 @given(answers)
 def test_an_answer_is_read_as_it_was_written(answer):
     reply = read(Reply, written(answer))
-    assert (reply.request, reply.retire, reply.cache.hits) == (ID, True, 3)
+    assert (reply.request, reply.retire, reply.kept_bytes) == (ID, True, 3)
     assert reply.answer.result() == answer
 
 

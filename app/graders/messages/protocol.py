@@ -18,7 +18,6 @@ from pydantic import BaseModel, Field, ValidationError
 from app.graders.messages.framing import LARGEST_MESSAGE
 from app.graders.messages.reply_models import AnswerModel, CheckModel, Count, FaultModel, ReplyModel
 from app.graders.messages.reply_writing import Answer, answer_model
-from app.graders.messages.results import CacheCounts
 from app.graders.walls.isolation import Isolation
 
 M = TypeVar("M", bound=BaseModel)
@@ -49,22 +48,15 @@ class Ready(ReplyModel):
     start_error: Annotated[str, Field(max_length=4000)] = ""
 
 
-class CacheModel(ReplyModel):
-    """The counts of a grader's cache."""
-
-    hits: Count
-    misses: Count
-    evictions: Count
-    kept: Count
-    kept_bytes: Count
-
-
 class Reply(ReplyModel):
-    """The answer to one request. With `retire` the grader must be replaced before the next."""
+    """The answer to one request. With `retire` the grader must be replaced before the next.
+
+    `kept_bytes` is about the memory of the competition versions that the grader keeps.
+    """
 
     request: str
     answer: AnswerModel
-    cache: CacheModel
+    kept_bytes: Count
     retire: bool = False
 
 
@@ -108,19 +100,16 @@ def read(model: type[M], data: bytes) -> M:
         raise ProtocolError(f"not a {model.__name__}: {type(error).__name__}") from None
 
 
-def write_reply(request: str, answer: Answer, cache: CacheCounts, *, retire: bool = False) -> bytes:
+def write_reply(request: str, answer: Answer, kept_bytes: int, *, retire: bool = False) -> bytes:
     """The reply with this answer. Lists are cut if the message would be too large."""
     return _cut_to_size(
         lambda most: Reply(
             request=request,
             answer=answer_model(answer, most),
-            cache=CacheModel(
-                hits=cache.hits, misses=cache.misses, evictions=cache.evictions,
-                kept=cache.kept, kept_bytes=cache.kept_bytes,
-            ),
+            kept_bytes=kept_bytes,
             retire=retire,
         )
-    )  # fmt: skip
+    )
 
 
 def write_check(answer: Answer) -> bytes:

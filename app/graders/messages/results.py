@@ -66,14 +66,3 @@ class CompetitionCheck:
     answers_score: float | None = None
     sample_score: float | None = None
     sample_verdict: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CacheCounts:
-    """The counts of a grader's cache since its start, and its present size."""
-
-    hits: int = 0
-    misses: int = 0
-    evictions: int = 0
-    kept: int = 0
-    kept_bytes: int = 0

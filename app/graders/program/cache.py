@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from app.graders.messages.results import CacheCounts
 from app.graders.version_folder import VersionFolder
 
 T = TypeVar("T")
@@ -15,15 +14,14 @@ T = TypeVar("T")
 class VersionCache(Generic[T]):
     """The results of `load(folder)`, cached by folder: a version never changes.
 
-    A result that is larger than the budget is returned and not cached.
+    A result that is larger than the budget is returned and not cached. `kept_bytes` is the size of
+    those that are cached.
 
     >>> from pathlib import Path
     >>> cache = VersionCache(10, load=lambda folder: folder.path.name, size=len)
     >>> folders = [VersionFolder("a", Path(name)) for name in ("one", "one", "fifteen long")]
-    >>> [cache.get(folder) for folder in folders]
-    ['one', 'one', 'fifteen long']
-    >>> cache.counts()
-    CacheCounts(hits=1, misses=2, evictions=0, kept=1, kept_bytes=3)
+    >>> [cache.get(folder) for folder in folders], cache.kept_bytes
+    (['one', 'one', 'fifteen long'], 3)
     """
 
     def __init__(
@@ -33,28 +31,20 @@ class VersionCache(Generic[T]):
         self._load = load
         self._size = size
         self._kept: OrderedDict[VersionFolder, tuple[T, int]] = OrderedDict()
-        self._bytes = 0
-        self._hits = self._misses = self._evictions = 0
+        self.kept_bytes = 0
 
     def get(self, folder: VersionFolder) -> T:
         """The version in this directory, loaded if it is not kept. `load`'s errors pass through."""
         found = self._kept.get(folder)
         if found is not None:
-            self._hits += 1
             self._kept.move_to_end(folder)
             return found[0]
-        self._misses += 1
         loaded = self._load(folder)
         size = self._size(loaded)
         if size <= self._budget:
-            while self._bytes + size > self._budget:
+            while self.kept_bytes + size > self._budget:
                 _, (_, freed) = self._kept.popitem(last=False)
-                self._bytes -= freed
-                self._evictions += 1
+                self.kept_bytes -= freed
             self._kept[folder] = (loaded, size)
-            self._bytes += size
+            self.kept_bytes += size
         return loaded
-
-    def counts(self) -> CacheCounts:
-        """The counts so far."""
-        return CacheCounts(self._hits, self._misses, self._evictions, len(self._kept), self._bytes)

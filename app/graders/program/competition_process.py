@@ -23,7 +23,7 @@ from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Request
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault
+from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.program import version_loader
 from app.graders.program.child import starting
 from app.graders.program.competition_check import check_competition
@@ -75,8 +75,7 @@ class CompetitionProcess:
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)
         walls = JobWalls((folder.path,), rules.memory_mb)
-        size = version_loader.version_bytes(self._loaded)
-        self.counts = CacheCounts(kept=1, kept_bytes=size)
+        self.kept_bytes = version_loader.version_bytes(self._loaded)
         give_back_memory()
         gc.collect()
         gc.freeze()  # so that garbage collection in a job does not copy these objects
@@ -136,14 +135,14 @@ def serve_competition(channel: socket.socket, rules: JobRules) -> None:
     folder = folder_of(first)
     if first.task == "check":
         checked = answer_of(partial(_check, folder, rules))
-        send(channel, protocol.write_reply(first.id, checked, CacheCounts()))
+        send(channel, protocol.write_reply(first.id, checked, 0))
         return
     try:
         process = CompetitionProcess(folder, rules)
     except BaseException as error:
         request = protocol.read(Request, receive(channel))
         fault = answer_for(error)
-        send(channel, protocol.write_reply(request.id, fault, CacheCounts(), retire=True))
+        send(channel, protocol.write_reply(request.id, fault, 0, retire=True))
         return
     idle = select.poll()
     idle.register(channel, select.POLLIN)
@@ -158,7 +157,7 @@ def serve_competition(channel: socket.socket, rules: JobRules) -> None:
         came_soon = time.monotonic() - replied < SOON_SECONDS
         answer = answer_of(partial(process.grade, Path(request.file), request.sha256))
         retire = process.is_broken or answer == GraderFault("memory")
-        send(channel, protocol.write_reply(request.id, answer, process.counts, retire=retire))
+        send(channel, protocol.write_reply(request.id, answer, process.kept_bytes, retire=retire))
         replied = time.monotonic()
         if not came_soon:
             idle.poll(KEPT_MILLISECONDS)

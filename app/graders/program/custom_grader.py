@@ -17,7 +17,7 @@ from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Reply, Request
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, GraderFault
+from app.graders.messages.results import GraderFault
 from app.graders.program.child import NotStarted
 from app.graders.program.competition_process import folder_of
 from app.graders.program.competition_starter import CompetitionStarter, StartedCompetition
@@ -39,7 +39,6 @@ class CustomGrader:
         self._budget = cache_mb * MEGABYTE
         self._starter = CompetitionStarter(rules)
         self._kept: OrderedDict[VersionFolder, StartedCompetition] = OrderedDict()
-        self._hits = self._misses = self._evictions = 0
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
@@ -47,7 +46,7 @@ class CustomGrader:
             answer = self._answer(request)
         except NotStarted as error:
             answer = answer_for(error)
-        return protocol.write_reply(request.id, answer, self._counts())
+        return protocol.write_reply(request.id, answer, self._kept_bytes())
 
     def _answer(self, request: Request) -> Answer:
         if request.task == "check":
@@ -73,7 +72,7 @@ class CustomGrader:
             # the files killed it.
             self._kept.pop(folder)
             return GraderFault("crashed", self._starter.ending(competition))
-        competition.kept_bytes = reply.cache.kept_bytes
+        competition.kept_bytes = reply.kept_bytes
         if reply.retire:
             self._starter.end(self._kept.pop(folder))
         self._evict()
@@ -82,23 +81,18 @@ class CustomGrader:
     def _competition(self, folder: VersionFolder, request: Request) -> StartedCompetition:
         found = self._kept.get(folder)
         if found is not None:
-            self._hits += 1
             self._kept.move_to_end(folder)
             return found
-        self._misses += 1
         self._kept[folder] = self._starter.start(request)
         return self._kept[folder]
 
     def _evict(self) -> None:
         """End the least recently used processes until the budget is kept."""
         while self._kept and (
-            len(self._kept) > MOST_COMPETITIONS
-            or sum(one.kept_bytes for one in self._kept.values()) > self._budget
+            len(self._kept) > MOST_COMPETITIONS or self._kept_bytes() > self._budget
         ):
             _, oldest = self._kept.popitem(last=False)
             self._starter.end(oldest)
-            self._evictions += 1
 
-    def _counts(self) -> CacheCounts:
-        kept_bytes = sum(one.kept_bytes for one in self._kept.values())
-        return CacheCounts(self._hits, self._misses, self._evictions, len(self._kept), kept_bytes)
+    def _kept_bytes(self) -> int:
+        return sum(one.kept_bytes for one in self._kept.values())

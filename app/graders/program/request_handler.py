@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.graders.messages.protocol import Request, write_reply
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, GraderFault
+from app.graders.messages.results import GraderFault
 from app.graders.program import tasks, version_loader
 from app.graders.program.cache import VersionCache
 from app.graders.program.competition_check import check_competition
@@ -27,7 +27,8 @@ class GradeHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        return _reply(request, answer_of(lambda: self._answer(request)), self._versions.counts())
+        answer = answer_of(lambda: self._answer(request))
+        return _reply(request, answer, self._versions.kept_bytes)
 
     def _answer(self, request: Request) -> Answer:
         folder = VersionFolder(request.slug, Path(request.version_dir))
@@ -58,7 +59,8 @@ class ValidateHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        return _reply(request, answer_of(lambda: self._answer(request)), self._forms.counts())
+        answer = answer_of(lambda: self._answer(request))
+        return _reply(request, answer, self._forms.kept_bytes)
 
     def _answer(self, request: Request) -> Answer:
         if request.task != "validate":
@@ -67,9 +69,9 @@ class ValidateHandler:
         return tasks.validate_submission(form, Path(request.file))
 
 
-def _reply(request: Request, answer: Answer, counts: CacheCounts) -> bytes:
+def _reply(request: Request, answer: Answer, kept_bytes: int) -> bytes:
     is_out_of_memory = isinstance(answer, GraderFault) and answer.kind == "memory"
-    return write_reply(request.id, answer, counts, retire=is_out_of_memory)
+    return write_reply(request.id, answer, kept_bytes, retire=is_out_of_memory)
 
 
 def _load(folder: VersionFolder) -> version_loader.LoadedVersion:
