@@ -18,9 +18,10 @@ LONG_TESTS = (  # 20 to 80 seconds each, on two cores
     "test_inspect.py", "test_store_away.py", "test_two_servers.py", "packages/test_aide.py",
     "test_browser.py::test_every_page", "test_recipe.py",
     "test_server_deaths.py", "test_wheel.py", "test_first_change.py",
-    "test_harbor_package.py", "test_failover.py::test_a_file_whose",
+    "test_harbor_package.py", "test_failover.py::test_a_file",
     "test_background.py::test_a_database_that_is_away", "distributed/test_faults.py",
     "test_crawl.py", "test_frozen_store.py", "test_waiting_submissions.py",
+    "test_floods.py::test_who_sends_line_by_line",
 )  # fmt: skip
 TOGETHER = (  # each shares an environment of packages that one of its tests would make anew
     "test_inspect.py", "test_harbor_package.py", "system/test_wheel.py",
