@@ -221,6 +221,33 @@ def test_objects_are_compared_although_the_directory_for_temporary_files_is_smal
     assert list((server.data_dir / "tmp").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("change", "column"),
+    [
+        ("UPDATE competition_version SET files = '{'", "files"),
+        ("UPDATE competition_version SET status = 'odd'", "status"),
+        ("UPDATE competition_version SET imported_at = 'soon'", "imported_at"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_named(podium: Podium, change: str, column: str) -> None:
+    folder = podium.competition()
+    podium.run(folder).submit(good_submission(folder))
+    podium.server.stop()
+    with (
+        contextlib.closing(sqlite3.connect(podium.server.data_dir / "podium.db")) as opened,
+        opened,
+    ):
+        opened.execute("PRAGMA ignore_check_constraints = ON")
+        opened.execute(change)
+        ((version,),) = opened.execute("SELECT id FROM competition_version").fetchall()
+
+    status, found = run_verify(podium.server)
+
+    assert status == 1
+    places = [one["path"] for one in found["damaged"] if one["kind"] == "row"]
+    assert places == [f"table competition_version, id {version}, column {column}"]
+
+
 @pytest.mark.parametrize("revision", ["base", "0006", "0010", "0013"])
 def test_a_database_of_an_older_podium_is_told_so(tmp_path: Path, revision: str) -> None:
     server = PodiumServer(tmp_path / "data")

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, VerifyProgress
+from app.services.operations.verify_records import CHANGED_RECORD, changed_records
 from app.services.operations.verify_schema import refuse_other_schema
-from app.services.receipts.check_database import check_trust
 from app.services.runtime.blob_store import store_alone
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
 from app.services.runtime.version_files import directory_of
@@ -40,10 +40,6 @@ LIMITS = DatabaseLimits(statement_seconds=3600.0)
 NAMED = 5  # submissions and files of versions in one remedy
 CHANGED_ROW = ": the row was changed"
 NO_DIGEST = f"the database names the file by something that is not a SHA-256{CHANGED_ROW}"
-CHANGED_RECORD = (
-    "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
-    "PODIUM_DATA_DIR and compare the two; do not go on with this one."
-)
 Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
 
 
@@ -62,7 +58,7 @@ def verify(
 ) -> None:
     """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
 
-    Without a `sample`, also receipts, the public log, and the grades that were signed. Begins
+    Without a `sample`, also values of rows, receipts, the public log, and signed grades. Begins
     after the last file in `progress`, and saves it from time to time and in the end.
 
     Raises:
@@ -81,10 +77,7 @@ def verify(
             with database.read() as session, _scratch(settings) as scratch:
                 _compare_files(session, store, settings, scratch, advance, sample, progress)
                 if sample is None:
-                    progress.damaged += [
-                        Damage("receipt", name, problem, [], CHANGED_RECORD)
-                        for name, problem in check_trust(session)
-                    ]
+                    progress.damaged += changed_records(session)
             progress.complete = True
         except DatabaseError:
             if not is_database_damaged:

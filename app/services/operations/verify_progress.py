@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 class Damage:
     """A damaged or missing thing: where, what is wrong, who needs it, and what to do."""
 
-    kind: str  # "database", "blob", "version" or "receipt"
+    kind: str  # "database", "blob", "version", "row" or "receipt"
     path: str
     problem: str
     needed_by: list[str]

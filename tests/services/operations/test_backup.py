@@ -25,8 +25,9 @@ from app.services.operations.restore import restore
 from app.services.operations.restore_rows import NotEmpty
 from app.services.operations.start_checks import ForeignStore, refuse_other_store
 from app.services.operations.unfinished_restore import MARK
-from app.services.operations.verify import CHANGED_RECORD, verify
+from app.services.operations.verify import verify
 from app.services.operations.verify_progress import VerifyProgress
+from app.services.operations.verify_records import CHANGED_RECORD
 from app.services.public_log.competition_facts import SALT
 from app.services.runtime.context import lock_data_directory, open_context
 from app.services.runtime.shared_secret import shared_secret
