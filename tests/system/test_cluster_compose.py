@@ -52,6 +52,15 @@ def test_strangers_cannot_fill_the_disk_with_lines_of_the_log(name: str) -> None
         assert 1 < int(options["max-file"]) < 10
 
 
+@pytest.mark.parametrize("name", ["docker-compose.yml", "docker-compose.cluster.yml"])
+def test_the_one_address_of_all_clients_has_all_connections(name: str) -> None:
+    services = yaml.safe_load((ROOT / name).read_text())["services"]
+    server = services.get("podium") or services["server-1"]
+
+    bound = server["environment"]["PODIUM_CONNECTIONS_PER_ADDRESS"]
+    assert int(bound) == Settings(_env_file=None).connections  # type: ignore[call-arg]
+
+
 def test_every_service_waits_for_healthy_ones() -> None:
     for service in SERVICES.values():
         for name, waited in service.get("depends_on", {}).items():
