@@ -51,14 +51,18 @@ def add_version(
     rows: int | None,
     imported_at: datetime,
 ) -> VersionRecord:
-    """Store a version. Its fields are those of `VersionRecord`.
+    """Store a version. The parameters are the fields of `VersionRecord`.
 
     `files` are the public files as `{name, bytes, sha256}`.
 
     Raises:
         IntegrityError: the slug has a version of this number or of this content.
     """
-    fields = {name: value for name, value in locals().items() if name in TABLE.c}
+    fields = {
+        "slug": slug, "number": number, "content_hash": content_hash, "status": status,
+        "title": title, "document": document, "toml": toml, "files": files,
+        "leaderboard": leaderboard, "lint": lint, "rows": rows, "imported_at": imported_at,
+    }  # fmt: skip
     return VersionRecord(**session.execute(ADD, fields).mappings().one())
 
 
