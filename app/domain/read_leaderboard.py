@@ -84,23 +84,16 @@ def _decimals(text: str) -> int | None:
     return len(after) if (before + after).isdigit() else None
 
 
-def read_scores(csv_text: str) -> list[float]:
-    r"""The finite numbers of the column `score`, in the file's order; other columns are free.
-
-    Raises:
-        BadCompetition: the file is invalid; the error names the rows, counted from 1.
-
-    >>> read_scores("rank,score\n1,0.9\n2,0.8\n")
-    [0.9, 0.8]
-    """
-    return [float(text) for text in read_score_texts(csv_text)]
-
-
 def read_score_texts(csv_text: str) -> list[str]:
-    """The texts of the column `score`, each a finite number; as `read_scores`.
+    r"""The cells of the column `score`, each a finite number, in the file's order.
+
+    Other columns are free.
 
     Raises:
         BadCompetition: the file is invalid; the error names the rows, counted from 1.
+
+    >>> read_score_texts("rank,score\n1,0.90\n2,0.8\n")
+    ['0.90', '0.8']
     """
     # Counted before they are read: a row takes fifty times its bytes.
     if csv_text.count("\n") + csv_text.count("\r") > 2 * (MOST_ROWS + 1):

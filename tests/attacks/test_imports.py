@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from app.domain.competition import DEEPEST, parse_competition
-from app.domain.read_leaderboard import MOST_ROWS, read_scores
+from app.domain.read_leaderboard import MOST_ROWS, read_score_texts
 from app.domain.toml_depth import is_nested_beyond
 from app.errors import MOST_PROBLEMS, BadCompetition
 from tests.api.conftest import CSV, Podium, packed
@@ -95,7 +95,7 @@ def test_many_columns_take_time_in_proportion() -> None:
 @pytest.mark.parametrize("score", ["\u0663", "1_0", "\uff11", "1\u00a0"])
 def test_scores_of_a_board_are_plain_numbers(score: str) -> None:
     with pytest.raises(BadCompetition, match="not a finite score"):
-        read_scores(f"score\n{score}\n")
+        read_score_texts(f"score\n{score}\n")
 
 
 def test_every_bundled_competition_is_far_from_the_bound() -> None:
@@ -108,7 +108,7 @@ def test_a_board_of_too_many_rows_is_refused_before_it_is_read() -> None:
     text = "score\n" + "1\n" * (3 * MOST_ROWS)
     before, started = peak_bytes(), time.process_time()
     with pytest.raises(BadCompetition, match="more than 1000000 rows"):
-        read_scores(text)
+        read_score_texts(text)
     assert time.process_time() - started < 1
     assert peak_bytes() - before < 50 * MEGABYTE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.read_leaderboard import read_scores
+from app.domain.read_leaderboard import read_score_texts
 from app.errors import BadCompetition
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 
@@ -16,7 +16,7 @@ from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 def scores_of(data: bytes, tmp_path: Path) -> list[float]:
     file = tmp_path / "board"
     file.write_bytes(data)
-    return read_scores(read_kaggle_leaderboard(file).csv_text)
+    return [float(text) for text in read_score_texts(read_kaggle_leaderboard(file).csv_text)]
 
 
 def zipped(text: bytes) -> bytearray:
