@@ -311,7 +311,7 @@ def test_a_store_that_is_mounted_again_before_the_reply_costs_no_attempt(server:
 
     assert (end, server.row(sent).attempts) == (SubmissionState.QUEUED, 0)
     with server.context.database.read() as session:
-        assert faults.faults_of(session, sent) == []
+        assert faults.list_faults(session, submission_id=sent, limit=9) == []
 
 
 def test_a_store_that_is_unmounted_costs_no_attempt(server: Server) -> None:
@@ -333,4 +333,4 @@ def test_a_store_that_is_unmounted_costs_no_attempt(server: Server) -> None:
 
     assert (server.row(sent).state, server.row(sent).attempts) == (SubmissionState.GRADED, 1)
     with context.database.read() as session:
-        assert faults.faults_of(session, sent) == []
+        assert faults.list_faults(session, submission_id=sent, limit=9) == []

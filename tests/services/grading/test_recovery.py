@@ -71,8 +71,8 @@ def test_only_a_file_in_a_graders_hands_loses_an_attempt(
     assert [row(context, one).attempts for one in claimed] == [1, 0, 0]
     assert suspects(context) == [claimed[0]]
     with context.database.read() as session:
-        (fault,) = faults.faults_of(session, claimed[0])
-        assert faults.faults_of(session, claimed[1]) == []
+        (fault,) = faults.list_faults(session, submission_id=claimed[0], limit=9)
+        assert faults.list_faults(session, submission_id=claimed[1], limit=9) == []
     assert (fault.kind, fault.attempt) == (faults.SERVER_DIED, 1)
     assert gradings_in_progress.noted(context.settings) == frozenset()
     assert requeue_left_behind(context) == 0

@@ -82,10 +82,10 @@ def test_a_fault_is_tried_again_until_the_attempts_are_used_up(
 
     assert write(world, (second, fault), attempts=2) == [SubmissionState.FAILED]
     with world.database.read() as session:
-        kept = faults.faults_of(session, claimed.id)
+        kept = faults.list_faults(session, submission_id=claimed.id, limit=9)
     assert [(one.attempt, one.kind, one.place) for one in kept] == [
-        (1, "crashed", "metric"),
         (2, "crashed", "metric"),
+        (1, "crashed", "metric"),
     ]
     assert row(world, claimed)[0].problem is None  # a fault is not the file's mistake
 

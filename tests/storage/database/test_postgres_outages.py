@@ -321,7 +321,7 @@ def test_a_delivery_whose_claim_was_stored_by_a_cut_commit_has_it(
 
         assert proxy.cuts == 1
         with context.database.read() as session:
-            assert faults.faults_of(session, sent.id) == []
+            assert faults.list_faults(session, submission_id=sent.id, limit=9) == []
             (found, _) = submissions.get_submission(session, sent.id)
         assert (found.state, found.attempts) == (SubmissionState.QUEUED, 0)
 

@@ -126,7 +126,7 @@ def test_a_number_without_its_grade_is_refused(world):
         tell(world, "public_score")
 
 
-def test_faults_are_kept_in_order(world):
+def test_the_faults_of_a_submission_are_listed_latest_first(world):
     made, other = world.submit(), world.submit()
 
     def add(session):
@@ -137,7 +137,7 @@ def test_faults_are_kept_in_order(world):
     world.database.write(add)
 
     with world.database.read() as session:
-        found = faults.faults_of(session, made.id)
+        found = faults.list_faults(session, submission_id=made.id, limit=9)
     assert [(f.attempt, f.kind, f.place, f.at) for f in found] == [
-        (1, "timeout", "metric.py:7", NOON), (2, "crashed", "", NOON),
+        (2, "crashed", "", NOON), (1, "timeout", "metric.py:7", NOON),
     ]  # fmt: skip

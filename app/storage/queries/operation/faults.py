@@ -16,21 +16,9 @@ SUBMISSION = Submission.__table__
 RUN = Run.__table__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultRecord:
-    """One failed attempt at grading a submission: kind, place and time of the fault."""
-
-    id: int
-    submission_id: str
-    attempt: int
-    kind: str
-    place: str
-    at: datetime
-
-
 @dataclass(frozen=True, slots=True)
 class ListedFault:
-    """A fault together with the run and the competition of its submission."""
+    """A failed attempt at grading a submission: the kind, the place and the time of its fault."""
 
     id: int
     submission: str
@@ -60,12 +48,6 @@ def add_fault(
         "at": at,
     }
     session.execute(insert(TABLE), fault)
-
-
-def faults_of(session: Session, submission_id: str) -> list[FaultRecord]:
-    """A submission's faults, oldest first."""
-    query = select(TABLE).where(TABLE.c.submission_id == submission_id).order_by(TABLE.c.id)
-    return [FaultRecord(**row) for row in session.execute(query).mappings()]
 
 
 def list_faults(
