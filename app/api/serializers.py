@@ -189,7 +189,7 @@ def competition_json(
     context: Context,
     entry: CatalogueEntry,
     for_run: RunRecord | None,
-    archived: ArchivalRecord | None = None,
+    archived: ArchivalRecord | None,
 ) -> list[bytes]:
     """The same as JSON, in parts. The list of files, which may be long, is the one that is kept."""
     document = competition(context, entry, for_run, archived)

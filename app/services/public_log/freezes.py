@@ -33,7 +33,7 @@ def freezes_of(
     context: Context,
     experiments: Iterable[ExperimentRecord],
     padding: Padding,
-    as_of: datetime | None = None,
+    as_of: datetime | None,
 ) -> dict[str, Freeze]:
     """The freezes of those experiments that are frozen, by name; as in `freeze_of`."""
     with context.database.read() as session:

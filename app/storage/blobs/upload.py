@@ -38,7 +38,7 @@ Keep = Callable[[Path, int, Blob], bool]
 class Spool:
     """A directory of unfinished uploads. Several processes may share it."""
 
-    def __init__(self, directory: Path, reserve_percent: float = 0.0) -> None:
+    def __init__(self, directory: Path, reserve_percent: float) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
         self.reserve = DiskReserve(directory, reserve_percent)

@@ -123,7 +123,7 @@ def names_of(kind: ArchivalKind, as_of: datetime | None = None) -> Any:
     return select(TABLE.c.name).where(TABLE.c.kind == kind, *holds)
 
 
-def archived_runs(session: Session, experiment: str, as_of: datetime | None = None) -> set[str]:
+def archived_runs(session: Session, experiment: str, as_of: datetime | None) -> set[str]:
     """The runs of an experiment that are archived by themselves, as in `names_of`."""
     query = select(RUN.c.id).where(
         RUN.c.experiment == experiment, RUN.c.id.in_(names_of(ArchivalKind.RUN, as_of))
@@ -132,7 +132,7 @@ def archived_runs(session: Session, experiment: str, as_of: datetime | None = No
 
 
 def archived_among(
-    session: Session, kind: ArchivalKind, names: Collection[str], as_of: datetime | None = None
+    session: Session, kind: ArchivalKind, names: Collection[str], as_of: datetime | None
 ) -> set[str]:
     """Which of these, which are of one kind, are archived, as in `names_of`."""
     query = names_of(kind, as_of).where(TABLE.c.name.in_(sorted(names)))
@@ -163,7 +163,7 @@ def is_shown(
 
 
 def competitions_left_out(
-    session: Session, experiments: Collection[str] | None, as_of: datetime | None = None
+    session: Session, experiments: Collection[str] | None, as_of: datetime | None
 ) -> dict[str, set[str]]:
     """The archived competitions at which each of these experiments (None: all) has results.
 

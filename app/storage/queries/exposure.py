@@ -148,7 +148,7 @@ def last_id(session: Session, run_id: str) -> int:
 
 
 def count_validations(
-    session: Session, run_id: str, kind: str, *, after: int = 0, until: int | None = None
+    session: Session, run_id: str, kind: str, *, after: int, until: int | None = None
 ) -> int:
     """The number of a run's validations of this kind, of those with an id in this range."""
     # By the index alone.

@@ -118,8 +118,8 @@ def imported_results(
 def imported_outcomes(
     session: Session,
     *,
-    experiments: Sequence[str] | None = None,
-    archived: bool = False,
+    experiments: Sequence[str] | None,
+    archived: bool,
     with_archived_experiments: bool = False,
     as_of: datetime | None = None,
 ) -> Iterator[ImportedOutcome]:

@@ -75,7 +75,7 @@ def submission_rows(
     told: Disclosures,
     harness: Disclosures,
     final: str | None,
-    near: frozenset[str] = frozenset(),
+    near: frozenset[str],
 ) -> list[Row]:
     """The submissions of a run, each with its disclosures to the agent and to harnesses."""
     return NamedRows(SUBMISSION, [

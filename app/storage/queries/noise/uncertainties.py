@@ -62,7 +62,7 @@ def add(session: Session, new: UncertaintyRecord) -> None:
     insert_if_new(session, TABLE, ("grade_id",), values(new))
 
 
-def is_any_known(session: Session, experiment: str, as_of: datetime | None = None) -> bool:
+def is_any_known(session: Session, experiment: str, as_of: datetime | None) -> bool:
     """Whether the noise of any score of an experiment was asked for, now or until `as_of`."""
     until = [] if as_of is None else [TABLE.c.estimated_at <= as_of]
     query = (

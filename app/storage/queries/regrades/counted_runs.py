@@ -73,7 +73,7 @@ class RunResult(NamedTuple):
 def run_query(
     run_conditions: Sequence[ColumnElement[bool]],
     regrades: Sequence[str],
-    as_of: datetime | None = None,
+    as_of: datetime | None,
 ) -> Select[Any]:
     """A query for the runs under these conditions, with the columns of `RunResult`.
 

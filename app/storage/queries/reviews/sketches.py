@@ -187,7 +187,7 @@ def not_reviewed(
 
 
 def versions_waiting(
-    session: Session, limit: int, *, passed_over: Collection[int] = ()
+    session: Session, limit: int, *, passed_over: Collection[int]
 ) -> dict[int, int]:
     """How many submissions of each version `not_reviewed` has."""
     given = {"most": limit, "passed_over": list(passed_over)}
