@@ -1,7 +1,7 @@
-"""Imports of archives that go on behind a page: one at a time, each with its progress and end.
+"""Imports of archives in the background: one at a time, each with its progress and result.
 
-They belong to one server and end with it. What an import leaves is in the database and the store;
-this list is for whoever watches.
+They belong to one server and end with it. The list is for people who watch an import; the imported
+version is in the database and the store.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ImportJobs:
         self._thread: threading.Thread | None = None
 
     def start(self, context: Context, scratch: Path, archive: Path) -> ImportJob:
-        """Import the archive in a thread of its own, and remove the directory `scratch` then.
+        """Import the archive in a thread of its own, then remove the directory `scratch`.
 
         Raises:
             Conflict: another import is going on.

@@ -26,7 +26,7 @@ def archive_place(data_dir: Path, slug: str) -> Path:
 
 
 def connection(source: KaggleSource, slug: str, report: Callable[[str], None]) -> HttpRanges:
-    """The way to a competition's archive. Kaggle is asked for its address when it is needed."""
+    """A reader of a competition's archive. It asks Kaggle for the address when it needs it."""
     return HttpRanges(lambda: source.address(slug), lambda line: report(f"{slug}: {line}"))
 
 

@@ -46,9 +46,9 @@ PACKED_SAMPLE = f"{SAMPLE_FILE}.gz"
 
 @contextlib.contextmanager
 def partial_folder(target: Path) -> Iterator[Path]:
-    """An empty directory beside `target` to make it in. Nothing of it is left afterwards.
+    """An empty directory beside `target`, in which the caller makes it. It is removed at the end.
 
-    What an interrupted preparation left is removed first.
+    Leftovers of an interrupted preparation are removed first.
 
     Raises:
         Conflict: another process is preparing the same.

@@ -1,4 +1,4 @@
-"""Say of each competition of a suite, before anything large is downloaded, whether it can be."""
+"""Find out which competitions of a suite can be downloaded, before anything large is downloaded."""
 
 from __future__ import annotations
 

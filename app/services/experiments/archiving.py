@@ -88,9 +88,10 @@ def _log(
     reason: str,
     by: str | None,
 ) -> datetime:
-    """Log the act: its time, which is after that of every other, although the clock was set back.
+    """Add the act to the log. Returns its time, which is later than that of every act before it.
 
-    Kept results are recognised by the last time of an archiving and of a restoration.
+    That holds also after the clock was set back. Cached results are recognised by the time of the
+    last archiving and of the last restoration.
     """
     body = {"what": kind.value, "name": name, "reason": reason, "by": by}
     return append_log_entry(context, session, act, body).at

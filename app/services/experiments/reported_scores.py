@@ -60,10 +60,10 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class ExternalInfo:
-    """A run's data from others than its agent, which its agent does not see.
+    """Facts about a run that its agent does not see.
 
-    The number of reported scores, the run's origin, its archiving if it is archived, and the number
-    of submissions by state.
+    They are the number of reported scores, the run's origin, its archiving if it is archived, and
+    the number of submissions by state.
     """
 
     reported: int | None

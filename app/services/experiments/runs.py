@@ -97,8 +97,8 @@ def change(
 ) -> RunRecord:
     """Close a run, or record its usage or failure. Closing it a second time changes nothing.
 
-    With `if_nothing_sent` the failure is that of an open run without submissions: of others none
-    is recorded. A closed run gets its receipt here, unless it has to wait for a grade.
+    With `if_nothing_sent` the failure is recorded only if the run is open and has no submissions. A
+    closed run gets its receipt here, unless it has to wait for a grade.
 
     Raises:
         NotFound: the run does not exist.
@@ -130,9 +130,9 @@ def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
-    """The time now, or the last of what the run did, which is later if the clock was set back.
+    """The time now, or that of the run's last act if the clock was set back since.
 
-    A receipt counts the disclosures up to the close, and all so far were before it.
+    A receipt counts the disclosures up to the close, so none may have a later time.
     """
     last = (exposure.last_time(session, run.id), submission_counts.last_received(session, run.id))
     times = (datetime.now(UTC), run.created_at, run.started_at, *last)

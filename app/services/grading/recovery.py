@@ -24,7 +24,7 @@ DEATHS = 2  # of a server while it graded a file; then the file is not tried aga
 def requeue_left_behind(context: Context) -> int:
     """Queue again the submissions that the last server of this data directory was grading.
 
-    Gives their number.
+    Returns their number.
 
     Where a grader had the submission the attempt counts, and a fault names it: the grading may be
     why the server died. After the second such death of a submission, or its last attempt, it is
@@ -56,11 +56,13 @@ def give_back_all(context: Context) -> int:
 
 
 def take_over(context: Context, gone: frozenset[str]) -> frozenset[str]:
-    """Queue again what other servers were grading that are gone now and were at the last look.
+    """Queue again what dead servers were grading: those gone both now and at the last look.
 
     `gone` is what the last look returned; a server that only lost its connection is back by now.
-    As with a lost worker the attempts count, and after the last one a submission is failed. For
-    servers that share a PostgreSQL; the outcome of one that was not dead after all is dropped.
+    Returns the servers that are gone now.
+
+    As with a lost worker the attempts count, and after the last one a submission is failed. This is
+    for servers that share a PostgreSQL. The outcome of a server that was not dead is dropped.
     """
     attempts = context.settings.grading_attempts
 
@@ -84,7 +86,7 @@ def suspects(context: Context) -> list[str]:
 
 
 def defer_forgotten(context: Context) -> int:
-    """Make jobs for open submissions that have none; gives their number."""
+    """Make jobs for open submissions that have none. Returns their number."""
     total = 0
     while found := context.database.write(jobs.defer_forgotten):
         total += found
@@ -128,7 +130,7 @@ def _settle_or_queue(
     waiting: list[str],
     now: datetime,
 ) -> None:
-    """Fail these of what is left behind and queue the others; the waiting ones lose no attempt."""
+    """Fail some of the submissions `left`, and queue the others; the `waiting` lose no attempt."""
     submissions.settle_all(
         session,
         [

@@ -54,9 +54,9 @@ class SubmissionClaims:
     def claim(self, limit: int, busy: Collection[ClaimRecord] = ()) -> list[ClaimRecord] | None:
         """Claim up to `limit` queued submissions, by turns of their runs. None if none is queued.
 
-        So many of a run are held that it has the next one at hand while others are not kept out.
-        Of all that are held, at most half are of competitions with a metric.py, and at most half
-        are of others: one that takes its time would keep them all out.
+        Only so many of one run are held that its next one is at hand, which leaves room for other
+        runs. At most half of all that are held are of competitions with a metric.py, and at most
+        half of others: a slow metric.py would leave no room for them.
         """
         if limit < 1:
             return []

@@ -122,6 +122,6 @@ def _record(grade: GradeRecord, found: Found) -> UncertaintyRecord:
 
 
 def _keep(session: Session, *, record: UncertaintyRecord) -> UncertaintyRecord:
-    """Keep it, unless another server was faster; gives what is kept."""
+    """Store the estimate, unless another server has stored one. Returns the one that is stored."""
     uncertainties.add(session, record)
     return uncertainties.get(session, record.grade_id) or record

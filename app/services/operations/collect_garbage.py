@@ -100,10 +100,10 @@ def sweep(context: Context) -> list[Removable]:
 
 
 def _before(files: OldFiles, age_hours: float) -> float:
-    """Since when a file must not have changed to be removed (Unix time).
+    """Files that were changed after this time (Unix time) are not removed.
 
-    By this machine's clock alone, one that is ahead of the store's by more than the age would
-    take the files for old whose rows are written just now.
+    The earlier of two clocks counts. If this machine's were ahead of the store's by more than the
+    age, files whose rows are being written would look old.
     """
     return min(time.time(), files.now()) - age_hours * HOUR
 

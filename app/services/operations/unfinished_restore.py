@@ -1,7 +1,8 @@
-"""A file in the data directory while a backup is restored there: nothing else may begin in it.
+"""A mark in the data directory while a backup is restored into it: nothing else may start there.
 
-Without it, a server on the directory of a restore that was killed would begin a new Podium, with
-the restored files and no row; and one beside a restore that goes on would make rows, which end it.
+Without the mark, a server that starts after a killed restore would begin a new Podium, with the
+restored files and no row. A server that starts during a restore would write rows, and the restore
+would fail.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ NONCE_BYTES = 16
 def append_log_entry(
     context: Context, session: Session, kind: str, body: dict[str, Any]
 ) -> LogEntryRecord:
-    """Add an act of an admin to the log, in the transaction that does it: the entry.
+    """Add an act of an admin to the log, in the transaction of the act. Returns the entry.
 
     `kind` is one word that the public reads: amendment, withdrawal, regrade. `body` says what was
     done; readers of results see it, and the public its digest and the time.

@@ -1,4 +1,4 @@
-"""Issue a receipt: the same facts as in the last one give that one again."""
+"""Issue receipts. If the facts are those of the last receipt, that receipt is given again."""
 
 from __future__ import annotations
 

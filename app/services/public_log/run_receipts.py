@@ -66,7 +66,7 @@ def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
 def issue_at_close(context: Context, run_id: str) -> None:
     """Issue the receipt of a run that was just closed, unless it has to wait for a grade.
 
-    Nor is the close an error where the log or its receipts are damaged: the run is closed already.
+    If the log or its receipts are damaged, that is no error here: the run is closed already.
     """
     try:
         issue_for_run(context, run_id)
@@ -81,12 +81,12 @@ def issue_at_close(context: Context, run_id: str) -> None:
 
 
 def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
-    """Issue receipts of lately closed runs without one, and of regraded ones. How many are new.
+    """Issue the missing receipts of lately closed runs, and those of regraded runs.
 
-    The grade of a run that has no receipt came after its close. The receipt of a regraded run
-    supersedes the one before. With `looks_at_all` runs count whose grade came days after the close,
-    as after a time without workers, and those of regrades that were applied days ago, as by a
-    command while no server ran.
+    Returns how many are new. A closed run has no receipt if its grade came after the close. The
+    receipt of a regraded run supersedes the one before. `looks_at_all` also includes grades that
+    came days after the close, as after a time without workers, and regrades that were applied days
+    ago, as by a command while no server ran.
     """
     since = datetime.now(UTC) - LATELY
     with context.database.read() as session:

@@ -88,7 +88,7 @@ def _sort_key(one: ExperimentSummary, sort: str) -> float | None:
 def _summaries(
     context: Context, session: Session, found: Sequence[ListedExperiment], losses: int
 ) -> list[ExperimentSummary]:
-    """The numbers of experiments; what their runs came to is kept while it does not change.
+    """The summaries of experiments, cached while the results of their runs do not change.
 
     `losses` are those of the database before the experiments were read.
     """
@@ -130,7 +130,7 @@ def _summaries(
 
 
 def _with_present(summary: ExperimentSummary, listed: ListedExperiment) -> ExperimentSummary:
-    """A summary with what may change although the runs came to the same."""
+    """A cached summary, with the present values of what changes without the results."""
     return replace(
         summary, experiment=listed.experiment, disclosed=listed.disclosed, **spent(listed)
     )

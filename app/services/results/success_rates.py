@@ -173,8 +173,8 @@ def _unjudged(
 ) -> set[str]:
     """The competitions at which no run can be judged, so that no result is missing there.
 
-    Nothing but lost runs without a baseline is there; or no run, and no baseline is declared nor
-    among `starters`.
+    Either all runs there are lost and without a baseline; or there is no run, and no baseline is
+    declared or among `starters`.
     """
     with_run = {each.competition for each in runs}
     judged = {

@@ -127,7 +127,7 @@ class Reviewer:
     def _signals_or_none(
         self, session: Session, one: GradedFile, facts: VersionFacts, turn: Turn
     ) -> list[Found]:
-        """The signals of a submission; none if Podium stumbles at it: the others go on."""
+        """The signals of a submission; none if an error occurs, which must not stop the others."""
         try:
             return list(self._signals(session, one, facts, turn))
         except (PodiumError, SQLAlchemyError, MemoryError):
@@ -192,7 +192,7 @@ def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
 
 
 def _leaked(session: Session, files: Sequence[GradedFile], at: datetime) -> Iterator[SignalRecord]:
-    """The signals of files that an admin listed; whoever lists one now finds these reviewed."""
+    """The signals of files that are listed as leaked."""
     for competition in sorted({one.competition for one in files}):
         notes = {
             leak.sha256: leak.note for leak in known_leaks.of_competition(session, competition)

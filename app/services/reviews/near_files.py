@@ -22,11 +22,11 @@ MOST_LATER = 500  # near files with larger numbers that are asked for
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """Files that are reviewed together, in one session, and when the last one before them was.
+    """Files that are reviewed together in one session.
 
-    `probed` are those of their runs that have the signal of probing. `repeated` are the numbers of
-    those files whose predictions another file of the version has. Turns come one after another,
-    also those of several servers.
+    `last` is the time of the last review before this one. `probed` are the files' runs that have
+    the signal of probing. `repeated` are the numbers of the files whose predictions another file of
+    the version has. Turns follow one another, those of several servers too.
     """
 
     files: Sequence[GradedFile]

@@ -1,8 +1,8 @@
 """A cache of competition versions, which never change.
 
-After a lost import a standby may give a version's id to another one. So records are kept by id and
-the database's `losses`, and what is made of a record by what it says: whoever has read the record
-before may ask after.
+After a lost import a standby may give a version's id to another version. So records are cached by
+id and the database's `losses`. What is made of a record is cached by the record's content, because
+a caller may have read the record before the loss.
 """
 
 from __future__ import annotations

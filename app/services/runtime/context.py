@@ -97,8 +97,8 @@ class Context:
     def _catch_up(self) -> None:
         """Notify of changes that were missed while the database connection was lost.
 
-        A standby that has taken over may not have the last writes. What is kept by a number that it
-        may give again is found no more (`Database.losses`), so it need not take memory.
+        A standby that has taken over may lack the last writes, and give their numbers again. What
+        is cached by such a number is not found any more (see `Database.losses`): it is dropped.
         """
         self.kept.clear()
         self.own_metrics.forget()

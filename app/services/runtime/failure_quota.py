@@ -1,11 +1,13 @@
 """How many files of a run may fail: `failed` reveals something about the answers.
 
-Without a limit, an agent could ask a metric any number of questions, each with a file. A file whose
-outcome the run's key does not know yet may fail, so it counts as a failure. Otherwise any number
-of files could be sent before the first outcome. That holds where a failure is likely: at a
-competition with its own metric.py, and in a run whose key may know of one; were it one that it may
-not know of yet, a refusal would tell. Built-in metrics have a score for every valid file. Under the
-policy `full` it does not hold: a grade tells more than a failure.
+Without a limit, an agent could ask a metric any number of questions, each with a file.
+
+A file counts as a failure as long as the run's key does not know its outcome: otherwise any number
+of files could be sent before the first outcome is known. This is so where failures are likely: at a
+competition with a metric.py, and in a run whose key may know of a failure. A failure that the key
+may not know of yet changes nothing, because a refusal would tell of it. Built-in metrics have a
+score for every valid file. Under the policy `full` such a file does not count: a grade tells more
+than a failure.
 """
 
 from __future__ import annotations

@@ -79,9 +79,10 @@ def refuse_over_quota(
     most = submission_counts.count_counted(session, run.id, everything=True) + accepted
 
     def used(since: datetime | None) -> tuple[int, list[datetime]]:
-        """How many count since this time, those with a hidden outcome too, and the times of these.
+        """The number of submissions that count since a time, and the times of the hidden ones.
 
-        Asked again if one was settled between the queries: it may have counted twice.
+        Those with a hidden outcome count. The database is asked again if a submission was settled
+        between the queries: it may have counted twice.
         """
 
         def without_outcome() -> list[datetime]:
