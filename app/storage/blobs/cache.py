@@ -132,9 +132,9 @@ class FileCache:
                 delete(partial)
 
     def _give_way(self, size: int) -> bool:
-        """Free `size` bytes, and half of those of the cache; whether any were freed.
+        """Remove half of the cache, and at least `size` bytes. Returns whether it shrank.
 
-        None are if all entries together have fewer: without them there would be no room either.
+        Nothing is removed if all entries together have fewer bytes, which would not make room.
         """
         total = self.bytes()
         return 0 < total >= size and self._evict(min(total // 2, total - size))
@@ -196,20 +196,20 @@ class FileCache:
         self._evict(self.max_bytes - self.max_bytes // SLACK_FRACTION)
 
     def _evict(self, left: int) -> bool:
-        """Remove the least recently used until so many bytes are left; whether any was removed.
+        """Remove the least recently used until `left` bytes remain. Returns whether it shrank.
 
-        If there are not more, another thread or process has removed some just now.
+        If no more remain, another thread or process has just removed some.
         """
         found = sorted(self._entries())
         total = sum(size for _, _, size in found)
-        any_removed = total <= left
+        has_shrunk = total <= left
         for _, path, size in found:
             if total <= left:
                 break
             if self._remove(path):
-                any_removed = True
+                has_shrunk = True
                 total -= size
-        return any_removed
+        return has_shrunk
 
     def _entries(self) -> Iterator[tuple[int, Path, int]]:
         # Not by one pattern: below PARTIAL directories vanish while it is matched.

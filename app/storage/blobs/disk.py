@@ -224,7 +224,7 @@ class DiskBlobs:
 
 
 def renew_blob(path: Path, blob: Blob) -> bool:
-    """Whether the file at this path has the blob's bytes; if so, nobody removes it as old."""
+    """Whether the file at this path has the blob's bytes; if so, it is renewed and not removed."""
     return renew(
         path, lambda file: _size(file) == blob.bytes and file_digest(file)[1] == blob.sha256
     )

@@ -109,10 +109,11 @@ class Record:
 
 
 def records(file: BinaryIO) -> Iterator[Record]:
-    """The records of a journal that are whole.
+    """The complete records of a journal.
 
-    Bytes that a disk has changed spoil their own record, and none behind it. In a damaged one a
-    text may be found that an agent made like a record: a file of its own, which no row names.
+    Changed bytes damage their own record and none behind it. An agent can send a file that contains
+    a record. If the record of that file is damaged, the one in it is found too: it becomes one more
+    file, which no row names.
     """
     place: int | None = 0
     is_damaged = False

@@ -15,8 +15,8 @@ NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errn
 def link_or_copy(file: Path, target: Path) -> None:
     """Make `target` a hard link to a file that never changes, or else a synced copy.
 
-    It is copied, too, if another process replaces it by the same bytes just now: Linux says that it
-    is not there, if it looked the old one up and found it removed.
+    It is also copied if another process replaces it by the same bytes at this moment: Linux reports
+    that it does not exist if the old file was looked up and is removed already.
     """
     try:
         os.link(file, target)

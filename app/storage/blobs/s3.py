@@ -59,7 +59,7 @@ class S3Blobs:
         self._verified = VerifiedFiles(of_cache=True)
 
     def is_there(self) -> bool:
-        """S3 says itself that it is away."""
+        """Always true: if S3 cannot be reached, each request to it fails."""
         return True
 
     def new_upload(self) -> Upload:

@@ -34,7 +34,7 @@ class BlobStore(Protocol):
         """Whether the files are on this machine's disks, so that a lease needs no copy."""
 
     def is_there(self) -> bool:
-        """False if it is a directory that was unmounted, and no file of which can be missed."""
+        """Whether the store is there. A file that an unmounted directory lacks is not lost."""
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""

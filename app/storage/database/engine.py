@@ -88,7 +88,7 @@ def _with_lists(url: URL) -> URL:
 
 
 def _require_hosts(url: URL) -> None:
-    """Refuse names of hosts and ports at which the driver would fail without words."""
+    """Refuse host names and ports with which the driver would fail without an error message."""
     given = url.normalized_query
     hosts = ",".join([url.host or "", *given.get("host", ())]).split(",")
     ports = ",".join(given.get("port", ())).split(",")
@@ -103,7 +103,7 @@ def _require_hosts(url: URL) -> None:
 
 
 def _require_options(url: URL) -> None:
-    """Refuse options at which the driver would fail as at a defect of Podium's."""
+    """Refuse options with which the driver would raise an error that looks like Podium's defect."""
     if url.get_backend_name() == "sqlite":
         try:
             url.get_dialect()().create_connect_args(url)

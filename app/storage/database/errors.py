@@ -73,7 +73,7 @@ def outage_in_words(error: BaseException) -> str:
 
 
 def is_denied(error: BaseException) -> bool:
-    """Whether PostgreSQL does not let its user do this, until somebody who may allows it."""
+    """Whether PostgreSQL denies its user a permission, which somebody has to grant."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return getattr(cause, "sqlstate", None) == POSTGRES_DENIED
 

@@ -168,7 +168,7 @@ def _refuse_encoding(connection: Connection) -> None:
 
 
 def _refuse_broken_references(connection: Connection) -> None:
-    """Refuse what somebody broke before: after the migration, it would be blamed for that."""
+    """Refuse broken references that are there already; the migration would be blamed for them."""
     broken = broken_reference(connection)
     if broken:
         raise BrokenReferences(

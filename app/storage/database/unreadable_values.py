@@ -14,7 +14,7 @@ UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)  # of a column
 
 
 def unreadable_values(connection: Connection) -> Iterator[tuple[str, str]]:
-    """The place of each value that is no JSON, no time or no known state, and why it is none."""
+    """Each value that is not the JSON, time or state that its column holds: its place, and why."""
     for table in backup_tables():
         try:
             with connection.execute(select(table), execution_options=IN_PARTS) as rows:

@@ -93,7 +93,7 @@ def _denied(text: str, reason: str) -> BadDatabaseUrl:
 
 
 def has_full_disk(directory: Path) -> bool:
-    """Whether there is no room. SQLite tells only of an I/O error then, as of a broken disk."""
+    """Whether the disk is full, which SQLite reports as an I/O error, as it does a broken disk."""
     try:
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(bytes(INDEX_BYTES))

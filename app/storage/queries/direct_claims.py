@@ -43,10 +43,10 @@ TURNS: BindParameter[int] = bindparam("turns", type_=Integer)
 
 
 def _is_queued(table: FromClause) -> ColumnElement[bool]:
-    """A condition in whose words the index of queued submissions is found: without a parameter.
+    """The condition that a submission is queued, so that both databases use the index of these.
 
-    PostgreSQL does not look up what the index has as its condition, here the second part. So the
-    first part stays, by which it finds the beginning of the index, and each run in it.
+    The second part is the condition of the index, word for word and without a parameter: by it the
+    index is chosen. By the first part PostgreSQL finds the beginning of the index, and each run.
     """
     queued: ColumnElement[str] = literal_column(f"'{SubmissionState.QUEUED.value}'")
     in_index = func.coalesce(table.c.state, literal_column("''")) == queued
@@ -168,10 +168,9 @@ CLAIM = (
 class ClaimLimits:
     """How many submissions are claimed at most, and how many of a run.
 
-    `with_file` of those whose competition's version has a file at the path `file`, `without_file`
-    of those whose version has none. `held` is the number of submissions of each run that the
-    claimant has claimed already. It gets at most `most_of_run` of a run, those among them; None
-    sets no limit.
+    `with_file` is the limit for those whose competition's version has a file at the path `file`,
+    `without_file` for the others. `most_of_run` is the limit for each run (None: no limit). It
+    includes those that the claimant holds already: `held` is their number, by run.
     """
 
     file: str

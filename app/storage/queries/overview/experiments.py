@@ -39,8 +39,8 @@ class ListedExperiment(NamedTuple):
     over the `timed` and `priced` runs, whose harness reported them. Three are about the whole
     database, not about this experiment: `is_regraded` says whether a regrade was ever applied,
     `has_noise` whether the noise of any score is known, `has_archived` whether anything is archived
-    now. Equal `state`s mean that its runs came to the same; it is None while a run is open or a
-    submission is graded.
+    now. As long as `state` is the same, the results of its runs are; it is None while a run is open
+    or a submission is being graded.
     """
 
     experiment: ExperimentRecord

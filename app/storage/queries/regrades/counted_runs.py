@@ -62,7 +62,7 @@ class RunResult(NamedTuple):
 
     @property
     def shown(self) -> RunResult:
-        """It as lists show it: one that a review excludes has no result, so it has no numbers."""
+        """The run as lists show it: a run that a review excludes has no numbers."""
         if not self.excluded:
             return self
         return self._replace(
