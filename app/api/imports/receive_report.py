@@ -18,7 +18,7 @@ MAX_REPORT_BYTES = 64 * MEGABYTE
 
 @contextlib.asynccontextmanager
 async def received_report(request: Request) -> AsyncGenerator[bytes]:
-    """The body of a request. Until it is left, the body of no other such request is in memory.
+    """The body of a request. Within the block, no other such body is in memory.
 
     Reports are parsed as one document, which takes many times their bytes.
 

@@ -98,7 +98,7 @@ class BoundedConnection(SingleRequestConnection):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Go on to the body; refuse a request for another host, by a client whose proxy this is."""
+        """Go on to the body. Refuse a request for another host, for which Podium is no proxy."""
         port = self.server[1] if self.server else None
         host = foreign_host(self.parser.get_method(), self.url, port or 0)
         if host:

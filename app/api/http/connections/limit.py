@@ -65,10 +65,14 @@ class Connection(Protocol):
 class ConnectionLimit:
     """The open connections of a server. Only the event loop's thread may use it.
 
-    Beyond a limit, a new connection replaces one whose client does not read its answers, or else
-    the stranger's that has owed bytes of a request longest, or else any whose request waits for its
-    turn, or else the one with a valid key that has been idle longest. If all are being answered, it
-    is closed itself.
+    Beyond a limit, a new connection replaces another one, the first that there is of:
+
+    - one whose client does not read its answers
+    - the stranger's that has owed bytes of a request longest
+    - one whose request waits for its turn
+    - the one with a valid key that has been idle longest
+
+    If all are being answered, the new connection is closed.
     """
 
     def __init__(self, bounds: ConnectionBounds) -> None:
@@ -145,9 +149,11 @@ class ConnectionLimit:
                 log.exception("cannot check a connection")
 
     def _bound_unsent(self, newest: Connection) -> None:
-        """Close the longest stalled, then the oldest of who has most unsent, never `newest`.
+        """Close connections while too many bytes wait to be sent; never `newest`.
 
-        Of all: those that are not counted have less than 64 KiB each, and may be thousands.
+        The longest stalled are closed first, then the oldest of the holder with most unsent bytes.
+        All connections are looked at: those that are not counted have less than 64 KiB each, and
+        may be thousands.
         """
         others = dict.fromkeys((*self._sending, *self._open))
         unsent = {one: size for one in others if (size := one.unsent())}
