@@ -69,8 +69,8 @@ class CompetitionProcess:
         self._loaded = version_loader.load_without_metric(folder)
         for name in modules_to_preload(self._loaded.metric_source):
             # The metric itself will report that it is missing, or that it ends the process, as the
-            # modules do that are commands.
-            with contextlib.suppress(Exception, SystemExit):
+            # modules do that are commands, or raises what is no Exception, as tests do.
+            with contextlib.suppress(BaseException):
                 importlib.import_module(name)
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)
