@@ -16,7 +16,7 @@ from app.domain.competition import SLUG
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal
 from app.errors import Invalid
-from app.importers.json_text import parse_json, quoted, storable, told
+from app.importers.json_text import parse_json, quoted, shortened, storable
 
 # Each may have seven differences, which together take fifty times its bytes.
 MOST_ENTRIES = 10_000
@@ -108,7 +108,7 @@ def read_report(data: bytes) -> GradingReport:
         ours = sum(counts(entry) for entry in entries)
         if totals is not None and totals.get(name) != ours:
             note = "" if name in totals else "the report has no such total"
-            mismatches.append(Mismatch(name, None, name, told(totals.get(name)), ours, note))
+            mismatches.append(Mismatch(name, None, name, shortened(totals.get(name)), ours, note))
     return GradingReport(tuple(entries), tuple(mismatches))
 
 
@@ -189,7 +189,9 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
     for name, value in ours.items():
         if item.get(name) is not value:
             note = "" if item.get(name) is not None else "the report does not say"
-            found.append(Mismatch(f"{place}.{name}", slug, name, told(item.get(name)), value, note))
+            found.append(
+                Mismatch(f"{place}.{name}", slug, name, shortened(item.get(name)), value, note)
+            )
     return entry, found
 
 

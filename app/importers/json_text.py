@@ -12,7 +12,7 @@ from typing import Any
 
 MOST_NESTED = 100  # deeper documents cannot be written into every answer
 MOST_VALUES = 3_000_000  # each takes up to some hundred bytes of memory
-MOST_TOLD = 200  # characters of a value that a message or an answer repeats
+LONGEST_SHOWN = 200  # characters of a value that a message or an answer repeats
 ErrorAt = Callable[[str, str], Exception]  # the error for a place and a reason
 Pairs = list[tuple[str, Any]]
 
@@ -40,7 +40,7 @@ def parse_json(
         raise error_at("", f"it has more than {MOST_VALUES:,} values")
     too_deep = error_at("", f"it is nested more than {MOST_NESTED} deep")
     try:
-        with garbage_is_left():
+        with without_garbage_collection():
             document = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -59,11 +59,11 @@ _parsed_now: list[None] = []  # one for each document
 
 
 @contextmanager
-def garbage_is_left() -> Iterator[None]:
-    """Look for no garbage meanwhile: a new document has none.
+def without_garbage_collection() -> Iterator[None]:
+    """Switch Python's garbage collector off within the block: a new document has no garbage.
 
-    To look again and again through the millions of its values took eight times as long as reading
-    them, and kept all other threads waiting.
+    The collector went through the millions of values again and again. That took eight times as long
+    as reading them, and kept all other threads waiting.
     """
     with _parsing:
         _parsed_now.append(None)
@@ -102,15 +102,15 @@ def storable(value: Any) -> Any:
     return value
 
 
-def told(value: Any) -> Any:
+def shortened(value: Any) -> Any:
     """A value as an answer repeats it: itself if it is short, otherwise the beginning of its text.
 
-    >>> told(3), told("a" * 300)[-3:]
+    >>> shortened(3), shortened("a" * 300)[-3:]
     (3, '...')
     """
     kept = storable(value)
     text = kept if isinstance(kept, str) else repr(kept)
-    return kept if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."
+    return kept if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def quoted(value: Any) -> str:
@@ -123,10 +123,10 @@ def quoted(value: Any) -> str:
 
 
 def printable(name: str) -> str:
-    r"""A key as a place names it: printable, and not much longer than MOST_TOLD characters.
+    r"""A key as a place names it: printable, and not much longer than LONGEST_SHOWN characters.
 
     >>> print(printable("a\tb"))
     a\tb
     """
-    short = name[:MOST_TOLD]
+    short = name[:LONGEST_SHOWN]
     return short if short.isprintable() else short.encode("unicode_escape").decode()

@@ -27,7 +27,7 @@ from app.importers.evaluation_values import (
     refuse_constant,
 )
 from app.importers.grading_report import Mismatch
-from app.importers.json_text import parse_json, printable, quoted, storable, told
+from app.importers.json_text import parse_json, printable, quoted, shortened, storable
 
 # Of several errors the first in this order counts; those that are not the agent's come first.
 KINDS: Mapping[str, Failure] = {
@@ -113,7 +113,9 @@ class _Reader:
         if len(self.mismatches) == MOST_MISMATCHES:
             raise bad_evaluation("", f"it has more than {MOST_MISMATCHES:,} inconsistencies")
         self.mismatches.append(
-            Mismatch(printable(place), self._competition, printable(field), told(file), ours, note)
+            Mismatch(
+                printable(place), self._competition, printable(field), shortened(file), ours, note
+            )
         )
 
     def read(self, place: str, item: Any) -> EvaluatedRun:

@@ -1,4 +1,4 @@
-"""Read a file packed with gzip, of which nobody can make millions of empty members."""
+"""Read gzip files. Files of very many small members, which take long to unpack, are refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import IO, Any, cast
 
 CHUNK_BYTES = 128 * 1024
 READ_BYTES = 32 * 1024  # of the packed file: what follows a member is copied
-# A file may be joined of members, as bgzip joins members of 64 KB. To begin one takes as long as
-# unpacking some kilobytes, and 20 bytes are one.
+# A gzip file consists of members: bgzip's have 64 KB each, the smallest have 20 bytes. To begin one
+# takes as long as to unpack some kilobytes.
 MOST_SMALL = 20_000
 SMALL_BYTES = 1024  # unpacked, on average
 FIRST = b"\x1f\x8b"

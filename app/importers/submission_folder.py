@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.errors import Invalid
-from app.importers.json_text import Pairs, parse_json, storable, told
+from app.importers.json_text import Pairs, parse_json, shortened, storable
 from app.regular_file import read_regular
 
 LIST = "submission.jsonl"
@@ -76,7 +76,7 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
             is_missing = named is not None and file is None
             if is_missing:
                 where = f"{group}/{place}" if group else place
-                shown = told(named)
+                shown = shortened(named)
                 found.problems.append(f"{where}: {slug} seed {seed}: {shown} is not in the folder")
             attempt = SubmittedFile(group, place, slug, seed, file, storable(entry), is_missing)
             found.attempts.append(attempt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from app.importers.json_text import garbage_is_left, parse_json
+from app.importers.json_text import parse_json, without_garbage_collection
 
 
 def test_nothing_looks_for_garbage_while_a_long_document_is_read() -> None:
@@ -28,7 +28,7 @@ def test_nothing_looks_for_garbage_while_a_long_document_is_read() -> None:
 
 def test_documents_that_are_read_at_once_leave_the_search_for_garbage_on_behind_them() -> None:
     """It stayed off for good where the first one ended while the second one began."""
-    first, second = garbage_is_left(), garbage_is_left()
+    first, second = without_garbage_collection(), without_garbage_collection()
     states = []
     for step in (first.__enter__, second.__enter__):
         step()
