@@ -126,7 +126,7 @@ def _left(deadline: float) -> float:
 
 
 def _wait(channel: socket.socket, event: int, seconds: float) -> bool:
-    """Wait until the channel can be read or written, or is closed. Whether that came in time."""
+    """Wait until the channel can be read or written, or is closed. False if it is too late."""
     poll = select.poll()
     try:
         poll.register(channel, event)

@@ -43,7 +43,7 @@ def serve(
     cannot be isolated completely are refused. With `shows_texts`, faults of a metric.py have the
     exception's text.
     """
-    take_name(f"podium-{role}")
+    set_process_name(f"podium-{role}")
     try:
         notes = sandbox.confine(os.getppid(), starts_processes=role == "custom")
         importlib.import_module("app.graders.program.tasks").warm_up()
@@ -74,8 +74,8 @@ def serve(
         send(channel, handler.handle(request))
 
 
-def take_name(name: str) -> None:
-    """Let `ps` and `top` show this process by a name, of which Linux keeps 15 characters."""
+def set_process_name(name: str) -> None:
+    """Set the name by which `ps` and `top` show this process. Linux keeps 15 characters of it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name)
 

@@ -1,4 +1,4 @@
-"""The limits of a process that runs a metric.py that the process cannot be given itself.
+"""The limits of a process with a metric.py that the kernel does not enforce.
 
 Each thread takes memory of the kernel and a process id of the machine, which no limit of memory
 counts, and RLIMIT_NPROC does not hold for root. Each also has a share of the processors of its own:
@@ -7,7 +7,7 @@ many that compute would leave little to the server and to the graders of other c
 RLIMIT_DATA counts neither memory that was written and is read-only now, nor the stack of the first
 thread, nor page tables of the kernel, and RLIMIT_AS has room for addresses that are never written.
 
-So the process that started it looks now and then.
+So the process that started it measures it from time to time.
 """
 
 from __future__ import annotations

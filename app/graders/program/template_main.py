@@ -20,7 +20,7 @@ from typing import Any
 
 from app.graders.messages.framing import send
 from app.graders.program.child import start_child
-from app.graders.program.grader_main import serve, take_name
+from app.graders.program.grader_main import serve, set_process_name
 from app.graders.walls import self_test
 from app.graders.walls.isolation import Isolation
 
@@ -36,7 +36,7 @@ def main(descriptor: int) -> None:
     # systemd and Slurm end a service by a SIGTERM to all its processes. What graders have then is
     # to be finished, or given back: the server ends them, by SIGKILL.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    take_name("podium-template")
+    set_process_name("podium-template")
     try:
         for module in MODULES:
             importlib.import_module(f"app.graders.program.{module}")

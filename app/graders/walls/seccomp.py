@@ -3,9 +3,9 @@
 The list names what Python, NumPy, pandas, pyarrow, SciPy and scikit-learn need to compute and to
 read files. System calls of later kernels are refused until they are listed here.
 
-The kernel has one bound of what is watched by epoll for all processes of a user. A job that reached
-it would end the server, whose event loop aborts when it can watch no more. So there is no epoll,
-nor eventfd, which is there for loops that wait by it.
+The kernel limits how many files all processes of a user watch by epoll. A job that reached the
+limit would end the server, whose event loop aborts when it can watch no more. So a job may not use
+epoll, nor eventfd, which serves only loops that use epoll.
 
 Sources: seccomp(2), the kernel's tables of system calls; for the choice, the default profile of
 Docker, without the calls that a computation does not need.
@@ -64,7 +64,9 @@ sched_setscheduler 144 119
 """
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
-_LOAD, _AND, _EQUAL, _ANY_BIT, _GIVE = 0x20, 0x54, 0x15, 0x45, 0x06
+# Instructions of the kernel's filter language (BPF): load a word, mask it, jump if it equals the
+# operand, jump if it shares a bit with the operand, return the operand.
+_LOAD, _AND, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x45, 0x06
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
@@ -82,7 +84,7 @@ _DEVICE_COMMANDS = (0x5450, 0x5451, 0x5421, 0x541B, 0x5401, 0x5413)
 _OWN_PROCESS = 0xFFFFFFFE  # replaced by the id of the process that applies the filter
 _NAMES_OF_THREADS = (15, 16, 0x53564D41)  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
 
-Step = tuple[int, int, int, int]
+Step = tuple[int, int, int, int]  # the fields of an `_Instruction`
 
 
 class _Instruction(ctypes.Structure):
@@ -134,16 +136,16 @@ class Filter:
         steps: list[Step] = [
             (_LOAD, 0, 0, _ARCHITECTURE),
             (_EQUAL, 1, 0, architecture),
-            (_GIVE, 0, 0, _ERROR | errno.EPERM),
+            (_RETURN, 0, 0, _ERROR | errno.EPERM),
             (_LOAD, 0, 0, _NUMBER),
         ]
         for number in free.values():
-            steps += [(_EQUAL, 0, 1, number), (_GIVE, 0, 0, _ALLOW)]
+            steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
         for name, number in _numbers(_CONDITIONAL_CALLS, column).items():
             if name not in free:
                 block = _conditional(name, may_open_to_write=may_open_to_write)
                 steps += [(_EQUAL, 0, len(block), number), *block]
-        steps.append((_GIVE, 0, 0, _ERROR | errno.EPERM))
+        steps.append((_RETURN, 0, 0, _ERROR | errno.EPERM))
         self._own = [index for index, step in enumerate(steps) if step[3] == _OWN_PROCESS]
         self._steps = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
         self._program = _Program(len(steps), self._steps)
@@ -169,39 +171,39 @@ def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
             return [
                 (_LOAD, 0, 0, _ARGUMENTS + 3 * 8),
                 (_ANY_BIT, 0, 1, _GROWS_DOWN),
-                (_GIVE, 0, 0, _ERROR | errno.EPERM),
+                (_RETURN, 0, 0, _ERROR | errno.EPERM),
                 (_AND, 0, 0, _SHARED_ANONYMOUS),
                 (_EQUAL, 0, 1, _SHARED_ANONYMOUS),
-                (_GIVE, 0, 0, _ERROR | errno.EPERM),
-                (_GIVE, 0, 0, _ALLOW),
+                (_RETURN, 0, 0, _ERROR | errno.EPERM),
+                (_RETURN, 0, 0, _ALLOW),
             ]
         case "open" | "openat":
             if may_open_to_write:
-                return [(_GIVE, 0, 0, _ALLOW)]
+                return [(_RETURN, 0, 0, _ALLOW)]
             flags = 1 if name == "open" else 2
             return [
                 (_LOAD, 0, 0, _ARGUMENTS + flags * 8),
                 (_ANY_BIT, 0, 1, _WRITING),
-                (_GIVE, 0, 0, _ERROR | errno.EACCES),
-                (_GIVE, 0, 0, _ALLOW),
+                (_RETURN, 0, 0, _ERROR | errno.EACCES),
+                (_RETURN, 0, 0, _ALLOW),
             ]
         case "clone":  # threads only, and together they have as many open files as one
             return [
                 (_LOAD, 0, 0, _ARGUMENTS),
                 (_AND, 0, 0, _THREAD_WITH_ITS_FILES),
                 (_EQUAL, 0, 1, _THREAD_WITH_ITS_FILES),
-                (_GIVE, 0, 0, _ALLOW),
-                (_GIVE, 0, 0, _ERROR | errno.EPERM),
+                (_RETURN, 0, 0, _ALLOW),
+                (_RETURN, 0, 0, _ERROR | errno.EPERM),
             ]
         case "clock_gettime" | "clock_getres" | "clock_nanosleep":
             return [
                 (_LOAD, 0, 0, _ARGUMENTS),
                 (_ANY_BIT, 0, 1, _CLOCK_OF_A_PROCESS),
-                (_GIVE, 0, 0, _ERROR | errno.EPERM),
-                (_GIVE, 0, 0, _ALLOW),
+                (_RETURN, 0, 0, _ERROR | errno.EPERM),
+                (_RETURN, 0, 0, _ALLOW),
             ]
         case "clone3":  # a filter cannot read its flags; the C library then calls clone
-            return [(_GIVE, 0, 0, _ERROR | errno.ENOSYS)]
+            return [(_RETURN, 0, 0, _ERROR | errno.ENOSYS)]
         case "fcntl":
             return _one_of(1, _FILE_COMMANDS)
         case "ioctl":
@@ -217,8 +219,8 @@ def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
 def _one_of(argument: int, values: tuple[int, ...]) -> list[Step]:
     steps: list[Step] = [(_LOAD, 0, 0, _ARGUMENTS + argument * 8)]
     for value in values:
-        steps += [(_EQUAL, 0, 1, value), (_GIVE, 0, 0, _ALLOW)]
-    return [*steps, (_GIVE, 0, 0, _ERROR | errno.EPERM)]
+        steps += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    return [*steps, (_RETURN, 0, 0, _ERROR | errno.EPERM)]
 
 
 def _numbers(table: str, column: int) -> dict[str, int]:
