@@ -189,19 +189,19 @@ def test_a_measured_task_is_ready_without_data_and_takes_no_file(podium: Podium,
     assert run.client.get(f"/v1/competitions/{slug}").json()["slug"] == slug
 
 
-def test_kaggles_door_tells_a_measured_task_and_refuses_its_file(podium: Podium) -> None:
+def test_kaggles_api_describes_a_measured_task_and_refuses_its_file(podium: Podium) -> None:
     folder = podium.folders / "mlagentbench-clrs"
     if not folder.exists():
         shutil.copytree(COMPETITIONS / folder.name, folder)
     podium.send_folder(folder)
     run = podium.run(folder)
-    door = "/api/v1/competitions.CompetitionApiService/"
+    calls = "/api/v1/competitions.CompetitionApiService/"
     named = {"competitionName": folder.name}
 
-    pages = run.client.post(door + "ListCompetitionPages", json=named).json()["pages"]
+    pages = run.client.post(calls + "ListCompetitionPages", json=named).json()["pages"]
     evaluation = next(page["content"] for page in pages if page["name"] == "evaluation")
     assert "There are no submissions here" in evaluation
     upload = {**named, "contentLength": 3, "fileName": "a.csv"}
-    refused = run.client.post(door + "StartSubmissionUpload", json=upload)
+    refused = run.client.post(calls + "StartSubmissionUpload", json=upload)
     assert refused.status_code == 409
     assert "is measured by a harness" in refused.text

@@ -1,7 +1,7 @@
 """A harness's key, used in odd ways to see more than the runs of its experiment.
 
 Each call that exists is asked for in `tests/api/test_roles.py`. Here are the ways around: ids of
-others in bodies, queries, cursors and headers, other forms of an answer, other doors.
+others in bodies, queries, cursors and headers, other forms of an answer, other APIs.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def calls(world: World, upload: str) -> list[tuple[str, dict[str, Any]]]:
     ]  # fmt: skip
 
 
-def test_kaggles_doors_do_not_open(world: World) -> None:
+def test_kaggles_api_refuses_a_harness(world: World) -> None:
     body = good_submission(world.folder)
     open_run = world.podium.run(world.folder)
     asked = {"competitionName": "kept", "contentLength": len(body), "fileName": "a.csv"}

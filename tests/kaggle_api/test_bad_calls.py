@@ -1,4 +1,4 @@
-"""Whatever is sent to Kaggle's door, the answer is `{code, message}` and never a traceback."""
+"""Whatever is sent to Kaggle's API, the answer is `{code, message}` and never a traceback."""
 
 from __future__ import annotations
 
