@@ -20,7 +20,7 @@ def is_used_up(error: BaseException) -> bool:
         return error.errno in USED_UP
     if isinstance(error, ImportError):
         return NO_ROOM_FOR_LIBRARY in str(error)
-    # Python has no type of its own for the second.
+    # Python raises a plain RuntimeError when no thread can be started.
     return isinstance(error, MemoryError) or str(error) == "can't start new thread"
 
 

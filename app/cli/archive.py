@@ -35,7 +35,7 @@ def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
 
 
 def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> str:
-    """Archive or restore; return the name of what was, which an answer over HTTP has."""
+    """Archive or restore something. Returns its name, which over HTTP is that of the answer."""
     if there := remote(url, key):
         with there:
             changed = there.post(path_to(f"{kind.value}s", name, verb), {"reason": reason})

@@ -70,9 +70,9 @@ class LazyCommand(TyperCommand):
 
 
 def _read_plainly(command: Any) -> None:
-    """Let no number of a command or its commands have an underscore, as over HTTP: 1_0 would be 10.
+    """Refuse numbers with an underscore in a command and its commands, as HTTP does: 1_0 is not 10.
 
-    Its words are looked at before Typer reads them. Typer's refusals lose pydantic's first words.
+    The words are checked before Typer reads them, whose errors lose the first words of pydantic's.
     """
     for each in getattr(command, "commands", {}).values():
         _read_plainly(each)

@@ -78,7 +78,7 @@ def import_command(folder: Path) -> str:
 
 @contextlib.contextmanager
 def told_at_the_end(done: Collection[Any], tell: Callable[[], None]) -> Iterator[None]:
-    """Tell what was done, also when an error or Ctrl-C comes after a part of it."""
+    """Call `tell` at the end of the block; after an error or Ctrl-C, if anything was `done`."""
     try:
         yield
     except BaseException:
@@ -91,7 +91,7 @@ def told_at_the_end(done: Collection[Any], tell: Callable[[], None]) -> Iterator
 def json_at_the_end(
     done: Collection[Any], document: Callable[[], Any], *, as_json: bool
 ) -> AbstractContextManager[None]:
-    """Print a document of what was done, also after a part of it."""
+    """Print a document of what was done, also if an error or Ctrl-C ends the block."""
     return told_at_the_end(done, lambda: print_json(document()) if as_json else None)
 
 

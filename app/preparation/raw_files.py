@@ -24,11 +24,11 @@ IN_MEMORY = 64 * 1024 * 1024
 class RawFiles:
     """A folder of Kaggle's files, or Kaggle's archive of them.
 
-    A file is found by its name under the folder or archive, or alone in an archive `NAME.zip`
-    beside it, as Kaggle packs single files. `within` names another archive that has it.
+    A file is looked for by its name in the folder or archive, and then in an archive `NAME.zip`
+    there, as Kaggle packs single files. `within` names another archive there that contains it.
     `grading_only` leaves out what `copy_bulk` would copy: images, sound, structures.
-    `fetch` is called with the name of each member of the archive before it is read: of an archive
-    that is still being downloaded only the list is there.
+    `fetch` is called with the name of each member of Kaggle's archive before it is read: only the
+    list of members may have been downloaded.
     """
 
     def __init__(

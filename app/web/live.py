@@ -41,7 +41,7 @@ def follow_changes(
     runs.find(context, caller, run_id)
 
     def check() -> None:
-        """Look up again who reads, and the run; whoever may not any more gets the error."""
+        """Raise an error if the reader may not see the run any more."""
         reader = any_caller(request, context, key)
         require_researcher(reader)
         runs.find(context, reader, run_id)

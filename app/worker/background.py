@@ -120,7 +120,9 @@ class ResultReader:
         self._most = MOST_EXPERIMENTS
 
     def look(self) -> int:
-        """Read results that are as at the last look; the first time all. Of how many experiments.
+        """Read the results that did not change since the last look; the first look reads all.
+
+        Returns the number of experiments whose results were read.
 
         Do not re-read results that are too large to cache. If reading fails, the next looks read
         fewer at once, until the experiment that cannot be read is left out and the others are read.

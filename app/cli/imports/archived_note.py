@@ -1,4 +1,4 @@
-"""Say of what was imported that it is archived: it is in no list and no result."""
+"""Say that an imported thing is archived, so that no list and no result shows it."""
 
 from __future__ import annotations
 

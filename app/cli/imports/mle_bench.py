@@ -95,7 +95,7 @@ def mle_dojo(
 
 
 def _import(sources: Sources, slugs: list[str], suite: str, as_json: bool) -> None:
-    """Import the named competitions, a suite's, or all that are prepared; print what became."""
+    """Import the named competitions, a suite's, or all that are prepared; print each outcome."""
     from app.cli.progress import file_progress
     from app.services.competitions.import_mle_bench import choose, import_prepared
 

@@ -1,8 +1,8 @@
 """Be the first process of a container: end those that lost their parent, and pass signals on.
 
-When a grader is killed, what it started ends too, and the kernel gives it to the first process. One
-that never waits for it keeps an entry of each in the table of processes, until the container
-reaches its limit of processes and no grader can start.
+When a grader is killed, the processes that it started end too, and become children of the first
+process. If that never waits for them, each keeps an entry in the table of processes, until the
+container reaches its limit of processes and no grader can start.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from app.reports.document.report import NamedRows, Row, columns_of
 
-# Where a spreadsheet begins a formula: at the start of a text, and behind what it may take for the
-# end of a cell, as `;` in many languages. Agents, authors of competitions and holders of other keys
-# wrote most texts of tables; numbers are no texts here. What has a `'` there gets another one, so
-# that one that is removed from each such place gives the text.
+# The places where a spreadsheet may see a formula: the start of a text, and after a character that
+# it may take for the end of a cell, such as `;` in many languages. Agents and other strangers write
+# most texts of tables. A `'` is put at each such place, also where there is one already, so that
+# the text can be restored by removing one from each.
 FORMULA = re.compile(r"""\A(?='*[\t\r\n])|(\A|[;\t\r\n]"*)(?='*[=+\-@＝＋－＠])""")
 
 QUESTIONS = ("these competitions, run again: 95 %", "competitions like these: 95 %")
@@ -32,14 +32,14 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 class _Lines(io.StringIO):
-    """What a CSV writer writes, a row at a time, with the ends of lines that CSV has here."""
+    """The target of a CSV writer: it gets a row at a time, and ends it with a line feed."""
 
     def write(self, row: str) -> int:
         return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def to_spreadsheet_csv(rows: Sequence[Row]) -> str:
-    r"""Rows as CSV for a person who opens it from a page: no text in it has a formula.
+    r"""Rows as CSV for a person who opens the file in a spreadsheet: no text is a formula.
 
     >>> to_spreadsheet_csv([{"experiment": "=1+1;=2", "rate": -1.5}])
     "experiment,rate\n'=1+1;'=2,-1.5\n"

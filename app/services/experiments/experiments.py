@@ -16,8 +16,9 @@ from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
 
-# Control and format characters (direction marks, zero widths), separators of lines and paragraphs,
-# and what has no letter: halves of characters, private ones, and those that Unicode does not have.
+# Unicode's categories of characters that show nothing, or something else on each machine: control
+# and format characters (direction marks, zero widths), separators of lines and of paragraphs,
+# surrogates, private and unassigned characters.
 INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")
 # Letters and marks that show nothing (Unicode: Default_Ignorable_Code_Point), and Braille's blank.
 SHOW_NOTHING = re.compile(

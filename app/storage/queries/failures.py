@@ -31,8 +31,6 @@ BY_RUN = (
     .where(*IS_FAILURE, TABLE.c.run_id.in_(bindparam("run_ids", expanding=True)))
     .group_by(TABLE.c.run_id)
 )
-
-
 TIMES = select(TABLE.c.run_id, TABLE.c.received_at, TABLE.c.settled_at).where(
     *IS_FAILURE, TABLE.c.run_id.in_(bindparam("run_ids", expanding=True))
 )
