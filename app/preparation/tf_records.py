@@ -62,12 +62,15 @@ def masked_crc(data: bytes) -> int:
 
 def _values(example: bytes, feature: str) -> Iterator[bytes]:
     """The texts of a feature: Example.features, its map, a key and a Feature, its bytes_list."""
-    for features in _fields(example, 1):
-        for entry in _fields(features, 1):
-            if any(key == feature.encode() for key in _fields(entry, 1)):
-                for value in _fields(entry, 2):
-                    for texts_of in _fields(value, 1):
-                        yield from _fields(texts_of, 1)
+    for entry in _fields_at(example, 1, 1):
+        if feature.encode() in _fields(entry, 1):
+            yield from _fields_at(entry, 2, 1, 1)
+
+
+def _fields_at(message: bytes, number: int, *below: int) -> Iterator[bytes]:
+    """The values of the field at the end of a path of fields, each within the one before."""
+    for value in _fields(message, number):
+        yield from _fields_at(value, *below) if below else (value,)
 
 
 def _fields(message: bytes, number: int) -> Iterator[bytes]:
