@@ -26,8 +26,6 @@ from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
-MOST_COMPETITIONS = 100_000
-
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
@@ -172,7 +170,7 @@ def refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
     if slugs <= known:
         return
     with context.database.read() as session:
-        versions = competitions.list_current(session, limit=MOST_COMPETITIONS)
+        versions = competitions.list_current(session, limit=None)
     known |= {version.slug for version in versions}
     for entry in entries:
         if entry.competition not in known:

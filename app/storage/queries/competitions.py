@@ -171,7 +171,7 @@ def list_current(
     limit: int | None,
     as_of: datetime | None = None,
 ) -> list[VersionRecord]:
-    """Current versions by slug, at most `limit` after the slug `after`.
+    """Current versions by slug, at most `limit` (None: all) after the slug `after`.
 
     `q` is text in the slug or title, in any case; `tag` is one of the competition's tags; `slugs`
     restricts the result to these slugs. Without `archived`, archived competitions are left out.

@@ -29,8 +29,6 @@ from app.storage.queries import amendments, competitions, exposure
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
-MOST_COMPETITIONS = 100_000
-
 
 @dataclass(frozen=True, slots=True)
 class ResultFilter:
@@ -91,9 +89,7 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
     if not filters.exclude_flags:
         return
     with context.database.read() as session:
-        versions = competitions.list_current(
-            session, limit=MOST_COMPETITIONS, as_of=filters.basis.as_of
-        )
+        versions = competitions.list_current(session, limit=None, as_of=filters.basis.as_of)
     known = sorted({flag["code"] for one in versions for flag in one.document.get("flags") or ()})
     for code in filters.exclude_flags:
         if code not in known:
