@@ -8,10 +8,9 @@ from typing import Any
 from app.domain.medals import Medal
 from app.domain.states import SubmissionState
 from app.importers.grading_report import THRESHOLDS, flags_of
+from app.services.results.exported_report import SCORE_DIGITS
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.submissions.disclose import Disclosed
-
-SCORE_DIGITS = 5  # MLE-bench rounds; medals follow from unrounded scores
 
 
 def report_of_submission(entry: CatalogueEntry, shown: Disclosed) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
+from app.units import HOUR
+
 MILLION = 1_000_000.0
-HOUR = 3600.0
 
 
 class Usage(NamedTuple):

@@ -18,7 +18,7 @@ from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from app.storage.queries.regrades.counted_runs import RunResult
 
-SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so
+SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only its reports have them so
 
 
 def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any]:

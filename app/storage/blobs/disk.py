@@ -14,7 +14,7 @@ from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.links import link_or_copy, replace_by_link
 from app.storage.blobs.removal import DiskOldFiles, renew
-from app.storage.blobs.store import Blob, Upload, path_of, staged_name
+from app.storage.blobs.store import STAGED, Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
 from app.storage.blobs.verify import verify_staged
 from app.sync_directory import sync_directory
@@ -22,7 +22,6 @@ from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
 
 UPLOADS = "uploads"
-STAGED = "held"
 STORE_FILE = "store"  # the identity of the store, see `services/operations/start_checks`
 DIRECTORIES = frozenset(f"{number:02x}" for number in range(256))
 

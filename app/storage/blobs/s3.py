@@ -16,8 +16,8 @@ from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.s3_connection import NO_FILE, Patience, connect, require_usable
-from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, not_as_said, removed_key
-from app.storage.blobs.store import Blob, Upload, path_of, staged_name
+from app.storage.blobs.s3_old_files import S3OldFiles, not_as_said, removed_key
+from app.storage.blobs.store import STAGED, Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
 from app.storage.blobs.verify import VerifiedFiles, undamaged
 from app.units import CHUNK_BYTES

@@ -18,10 +18,9 @@ from obstore.store import S3Store
 
 from app.errors import StoreAway
 from app.storage.blobs.s3_connection import translated_errors
-from app.storage.blobs.store import DIGEST, path_of
+from app.storage.blobs.store import DIGEST, STAGED, path_of
 from app.storage.blobs.unreferenced import OldFile
 
-STAGED = "held"
 REMOVED = "removed"  # blobs that were copied aside
 MOST_COPIED = 5 << 30  # bytes: S3 copies no larger object in one request, so such ones stay
 Listed = tuple[str, int]  # a key, and the bytes of its object

@@ -12,6 +12,7 @@ from app.storage.blobs.unreferenced import OldFiles
 from app.storage.blobs.upload import Blob, Upload
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
+STAGED = "held"  # the directory of staged files, or the first part of their keys in S3
 STAGED_NAME = re.compile(r"[0-9a-z]{1,64}")
 
 __all__ = ["Blob", "BlobPath", "BlobStore", "Upload", "path_of"]
