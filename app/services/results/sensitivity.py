@@ -68,11 +68,13 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
 
     def variant(choice: SensitivityChoice, label: str, grid: Grid | str) -> Variant:
         if isinstance(grid, str):
-            return Variant(choice, label, None, None, None, None, grid)
+            return _refused(choice, label, grid)
         other, ends, runs = _estimate(grid, at, slice(None))
         number = len(grid.competitions)
         gaps = len(grid.missing)
-        return Variant(choice, label, number, other, other - mean, ends, None, runs, gaps)
+        return Variant(
+            choice, label, number, other, other - mean, ends, None, runs95=runs, missing=gaps
+        )
 
     variants = [variant(*other) for other in others]
     variants += [_without(asked, at, place, mean) for place in range(len(asked.grid.shares))]
@@ -119,13 +121,20 @@ def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:
     rest = [other for other in range(len(grid.competitions)) if other != place]
     if not rest:
         reason = "It is the only competition."
-        return Variant(SensitivityChoice.COMPETITION, slug, None, None, None, None, reason)
+        return _refused(SensitivityChoice.COMPETITION, slug, reason)
     other, ends, runs = _estimate(grid, at, rest)
     # The seeds that a result missing at this competition leaves out stay left out at the others.
     gaps = sum(complete or each != slug for each, _ in grid.missing)
     change = other - mean
     return Variant(
-        SensitivityChoice.COMPETITION, slug, len(rest), other, change, ends, None, runs, gaps
+        SensitivityChoice.COMPETITION, slug, len(rest), other, change, ends, None,
+        runs95=runs, missing=gaps,
+    )  # fmt: skip
+
+
+def _refused(choice: SensitivityChoice, name: str, reason: str) -> Variant:
+    return Variant(
+        choice, name, competitions=None, mean=None, change=None, competitions95=None, refused=reason
     )
 
 
