@@ -77,6 +77,17 @@ def decode_answers(
             None if unscored is None else _require_rows(np.flatnonzero(~unscored), file, "scored")
         )
         return Answers(kept, competition.form, None, scored, sizes, optional, frames=frames)
+    codes = _usage_codes(checked, file)
+    counts = np.True_ if unscored is None else ~unscored
+    public, private, search = (np.flatnonzero((codes == code) & counts) for code in (0, 1, 3))
+    private = _require_rows(private, file, "Private")
+    return Answers(
+        kept, competition.form, public, private, sizes, optional, search=search, frames=frames
+    )
+
+
+def _usage_codes(checked: CheckedFile, file: str) -> IntArray:
+    """For each row in the order of the ids, the position of its usage in `_USAGES`."""
     usages = pc.index_in(_normalized_usage(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py()
@@ -84,14 +95,8 @@ def decode_answers(
         expected = "expected Public, Private, Search or Ignored in every row"
         message = f"{expected}; row {row + 1} has {found!r}"
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
-    codes = usages.to_numpy()
-    codes = codes if checked.order is None else codes[checked.order]
-    counts = np.True_ if unscored is None else ~unscored
-    public, private, search = (np.flatnonzero((codes == code) & counts) for code in (0, 1, 3))
-    private = _require_rows(private, file, "Private")
-    return Answers(
-        kept, competition.form, public, private, sizes, optional, search=search, frames=frames
-    )
+    codes: IntArray = usages.to_numpy()
+    return codes if checked.order is None else codes[checked.order]
 
 
 def _needed_texts(competition: Competition) -> set[str]:
