@@ -31,25 +31,27 @@ def prepare_folders(
     done: list[Prepared] = []
     failed: list[str] = []
     printed = json_at_the_end(done, lambda: [document(one) for one in done], as_json=as_json)
+
+    def prepare_one(folder: Path) -> Prepared:
+        with file_progress(folder.name) as progress:
+            if prepared is not None:
+                return prepare_from(
+                    folder, prepared, settings.data_dir, graders,
+                    grading_only=grading_only, progress=progress,
+                )  # fmt: skip
+            assert raw is not None  # noqa: S101 (the command has checked it)
+            files = Raw(raw_files(raw, folder.name, alone=len(folders) == 1))
+            return prepare(
+                folder, files, settings.data_dir, graders,
+                grading_only=grading_only, progress=progress,
+            )  # fmt: skip
+
     with printed, local_graders(settings) as graders:
         for folder in folders:
             with one_of(len(folders), folder.name, "not prepared", failed):
-                with file_progress(folder.name) as progress:
-                    if prepared is not None:
-                        made = prepare_from(
-                            folder, prepared, settings.data_dir, graders,
-                            grading_only=grading_only, progress=progress,
-                        )  # fmt: skip
-                    else:
-                        assert raw is not None  # noqa: S101 (checked above)
-                        files = Raw(raw_files(raw, folder.name, alone=len(folders) == 1))
-                        made = prepare(
-                            folder, files, settings.data_dir, graders,
-                            grading_only=grading_only, progress=progress,
-                        )  # fmt: skip
-                done.append(made)
+                done.append(prepare_one(folder))
                 if not as_json:
-                    print_prepared(made)
+                    print_prepared(done[-1])
     if failed:
         raise typer.Exit(1)
 

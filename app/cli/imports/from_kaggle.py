@@ -15,7 +15,7 @@ from app.domain.states import ArchivalKind
 from app.domain.wording import counted
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
-from app.importers.kaggle_source import KaggleSource, reach_podium
+from app.importers.kaggle_source import KaggleCompetition, KaggleSource, reach_podium
 from app.services.competitions.import_kaggle import (
     ImportReadiness,
     KaggleImport,
@@ -23,6 +23,7 @@ from app.services.competitions.import_kaggle import (
     readiness,
 )
 from app.services.competitions.import_leaderboard import replace_leaderboard
+from app.services.runtime.context import Context
 
 
 def connect(source: str, key_file: Path | None) -> None:
@@ -68,15 +69,17 @@ def import_competitions(slugs: list[str], *, check_only: bool, as_json: bool) ->
         elif not check_only:
             for about in (one.about for one in found if one.about):
                 with one_of(len(slugs), about.slug, "not imported", failed):
-                    with file_progress(about.slug) as progress:
-                        done.append(
-                            import_from_kaggle(context, connection, about, print_note, progress)
-                        )
+                    done.append(_import(context, connection, about))
                     if not as_json:
                         _print(done[-1])
                     note_archived(context, ArchivalKind.COMPETITION, done[-1].slug)
     if failed:
         raise typer.Exit(1)
+
+
+def _import(context: Context, connection: KaggleSource, about: KaggleCompetition) -> KaggleImport:
+    with file_progress(about.slug) as progress:
+        return import_from_kaggle(context, connection, about, print_note, progress)
 
 
 def replace_board(slug: str, file: Path | None) -> None:

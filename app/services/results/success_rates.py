@@ -124,14 +124,7 @@ def success(
         raise incomplete(missing)
     with context.database.read() as session:
         regrades = in_force(session)
-    counted = [
-        _outcome(each, counted_as_failed) for each in runs if each.status is ResultStatus.COUNTED
-    ]
-    failed: set[str] = set()
-    if filters.padding is Padding.FAIL:
-        pending = [each for each in runs if each.status is ResultStatus.PENDING]
-        counted += [SuccessOutcome(each.competition, None, None, False, False) for each in pending]
-        failed = {each.competition for each in missing if each.reason == NO_RUN}
+    counted, failed = _counted(runs, missing, filters.padding, counted_as_failed)
     if not counted and not failed:
         raise Conflict(
             f"No run of {name!r} here can be counted against a baseline: "
@@ -191,6 +184,23 @@ def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     declared = {each.slug: context.catalogue.declaration(each.id).baseline for each in versions}
     return {slug for slug, baseline in declared.items() if baseline is None}
+
+
+def _counted(
+    runs: Sequence[RunOutcome],
+    missing: Sequence[Missing],
+    padding: Padding,
+    counted_as_failed: set[str],
+) -> tuple[list[SuccessOutcome], set[str]]:
+    """The outcomes that count, and the competitions without a run that count as failed."""
+    counted = [
+        _outcome(each, counted_as_failed) for each in runs if each.status is ResultStatus.COUNTED
+    ]
+    if padding is not Padding.FAIL:
+        return counted, set()
+    pending = [each for each in runs if each.status is ResultStatus.PENDING]
+    counted += [SuccessOutcome(each.competition, None, None, False, False) for each in pending]
+    return counted, {each.competition for each in missing if each.reason == NO_RUN}
 
 
 def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:
