@@ -96,8 +96,11 @@ async def _events(
     heartbeat = context.settings.event_heartbeat_seconds
     heartbeat_at = loop.time() + heartbeat
     wait, read = heartbeat, read_events
-    with streams.slot(caller.key_id, most), notifications.subscribe(run_id) as changed:
-        while not notifications.is_closed:
+    with (
+        notifications.subscribe(run_id) as changed,
+        streams.slot(caller.key_id, most, changed.set) as place,
+    ):
+        while not (notifications.is_closed or place.is_lost):
             changed.clear()
             reading = asyncio.ensure_future(read(_next_page, context, caller, run_events))
             try:
@@ -136,7 +139,7 @@ async def _events(
                 await asyncio.wait_for(changed.wait(), min(wait, left))
                 await asyncio.sleep(min(PAUSE_SECONDS, heartbeat_at - loop.time()))
         if not begun:
-            raise Unavailable("Podium is shutting down.")
+            raise streams.full() if place.is_lost else Unavailable("Podium is shutting down.")
 
 
 def _seconds_until(at: datetime | None, longest: float) -> float:

@@ -56,10 +56,13 @@ async def _changes(
     streams: StreamLimit, context: Context, check: Callable[[], Any], holder: str, run_id: str
 ) -> AsyncGenerator[str]:
     notifications = context.notifications
-    with streams.slot(holder, PER_LOGIN), notifications.subscribe(run_id) as changed:
+    with (
+        notifications.subscribe(run_id) as changed,
+        streams.slot(holder, PER_LOGIN, changed.set) as place,
+    ):
         yield CHANGED  # the page may be older than the subscription
         pause = PAUSE_SECONDS
-        while not notifications.is_closed:
+        while not (notifications.is_closed or place.is_lost):
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS) if changed.is_set() else PAUSE_SECONDS
             with contextlib.suppress(TimeoutError):

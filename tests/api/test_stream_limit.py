@@ -24,3 +24,21 @@ def test_one_reader_leaves_half_of_the_streams_to_others() -> None:
     with streams.slot("reader", streams.per_reader):
         pass
     assert StreamLimit(1).per_reader == 1
+
+
+def test_the_first_stream_of_a_key_takes_the_place_of_one_of_whoever_has_most() -> None:
+    streams, told = StreamLimit(5), []
+    with contextlib.ExitStack() as stack:
+        for name in ("few", "many", "many", "many", "few"):
+            stack.enter_context(streams.slot(name, 8, lambda name=name: told.append(name)))
+        places = [stack.enter_context(streams.slot(name, 8)) for name in ("new", "newer")]
+        assert told == ["many", "few"]
+        for name in ("many", "few", "new", "newer"):
+            with pytest.raises(Unavailable), streams.slot(name, 8):
+                pass
+        stack.enter_context(streams.slot("newest", 8))
+        assert told == ["many", "few", "many"]
+        with pytest.raises(Unavailable), streams.slot("one too many", 8):
+            pass
+        assert not any(place.is_lost for place in places)
+    assert streams == StreamLimit(5)

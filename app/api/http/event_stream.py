@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -34,12 +33,24 @@ class TooManyStreams(PodiumError):
         self.headers = {"Retry-After": "5"}
 
 
+@dataclass(eq=False)
+class StreamPlace:
+    """The place of an open stream. Once it `is_lost`, the stream has to end; `tell` says so."""
+
+    tell: Callable[[], None]
+    is_lost: bool = False
+
+
 @dataclass
 class StreamLimit:
-    """The open streams of this server. Only the event loop's thread may use it."""
+    """The open streams of this server. Only the event loop's thread may use it.
+
+    Some keys together could take all places. So the first stream of a key takes the place of the
+    oldest of whoever has most open. Its client comes again, and misses no event.
+    """
 
     limit: int
-    _open: Counter[str] = field(default_factory=Counter)
+    _open: dict[str, list[StreamPlace]] = field(default_factory=dict)
 
     @property
     def per_reader(self) -> int:
@@ -47,28 +58,44 @@ class StreamLimit:
         return max(1, self.limit // 2)
 
     @contextlib.contextmanager
-    def slot(self, holder: str, most: int) -> Iterator[None]:
+    def slot(
+        self, holder: str, most: int, tell: Callable[[], None] = lambda: None
+    ) -> Iterator[StreamPlace]:
         """Count one more stream of `holder` while it is open; `most` is the holder's limit.
+
+        `tell` is called if it loses its place.
 
         Raises:
             TooManyStreams: the holder has `most` streams open.
             Unavailable: the server has its maximum number of streams open.
         """
-        if self._open[holder] >= most:
+        open_now = self._open.get(holder, [])
+        if len(open_now) >= most:
             raise TooManyStreams(f"{most} event streams are open with this key; close one first.")
-        if self._open.total() >= self.limit:
-            raise Unavailable(
-                f"This server has {self.limit} event streams open, its maximum "
-                "(PODIUM_EVENT_STREAMS). Try again later.",
-                retry_after=5,
-            )
-        self._open[holder] += 1
+        if sum(map(len, self._open.values())) >= self.limit:
+            longest = max(self._open.values(), key=len)
+            if open_now or len(longest) < 2:
+                raise self.full()
+            lost = longest.pop(0)
+            lost.is_lost = True
+            lost.tell()
+        place = StreamPlace(tell)
+        self._open.setdefault(holder, []).append(place)
         try:
-            yield
+            yield place
         finally:
-            self._open[holder] -= 1
-            if not self._open[holder]:
-                del self._open[holder]
+            if not place.is_lost:
+                self._open[holder].remove(place)
+                if not self._open[holder]:
+                    del self._open[holder]
+
+    def full(self) -> Unavailable:
+        """The error for a stream for which there is no place."""
+        return Unavailable(
+            f"This server has {self.limit} event streams open, its maximum "
+            "(PODIUM_EVENT_STREAMS). Try again later.",
+            retry_after=5,
+        )
 
 
 class EventStreamResponse(Response):
