@@ -9,7 +9,11 @@ from enum import StrEnum
 from app.domain.states import RunState
 from app.errors import Invalid
 from app.services.results.experiment_summary import ExperimentSummary, summarize
-from app.services.results.inputs.attempts import attempt_of_import, attempt_of_run
+from app.services.results.inputs.attempts import (
+    GRADING_FAILED,
+    attempt_of_import,
+    attempt_of_run,
+)
 from app.services.results.inputs.competition_info import COMPLEXITIES
 from app.services.results.noise.experiment_noise import is_near
 from app.services.results.overview import listed
@@ -200,7 +204,7 @@ def _row(
 
 def _state(attempt: Attempt | str, *, sent: int) -> CellState:
     if isinstance(attempt, str):
-        return CellState.FAILED if attempt == "grading failed" else CellState.PENDING
+        return CellState.FAILED if attempt == GRADING_FAILED else CellState.PENDING
     if attempt.medal is not None:
         return CellState(attempt.medal.value)
     if attempt.valid:

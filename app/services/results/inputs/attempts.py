@@ -22,6 +22,7 @@ OPEN = "the run is open"
 WITHOUT_TIMES = "its result was imported, without times"
 ONLY_REPORTED = "its scores are reported, not graded"
 EXCLUDED = "excluded by a review"
+GRADING_FAILED = "grading failed"
 
 
 @dataclass
@@ -159,7 +160,7 @@ def attempt_of_run(run: RunResult | BriefResult) -> Attempt | str:
     if run.final_state == SubmissionState.GRADED:
         return Attempt(*key, True, True, MEDALS[run.medal], bool(run.above_median))
     if run.final_state == SubmissionState.FAILED or (run.final is None and run.failed):
-        return "grading failed"
+        return GRADING_FAILED
     if run.final_state in (SubmissionState.QUEUED, SubmissionState.GRADING):
         return "being graded"
     if run.waiting:
