@@ -15,7 +15,7 @@ from typing import IO
 
 from app.domain.competition import SLUG
 from app.errors import BadCompetition
-from app.importers.names import LONGEST_NAME, is_junk, name_fault, problem, shown
+from app.importers.names import HIDDEN, LONGEST_NAME, is_junk, name_mistake, problem, shown
 from app.importers.packed_file import is_packed, unpacked
 from app.importers.zip_directory import central_directory_bytes
 from app.preparation.tar_stream import TarStream
@@ -116,11 +116,11 @@ class _Unpacking:
         self.members += 1
         if self.members > self.max_files:
             raise _bad_archive("archive", f"more than {self.max_files} files")
-        fault = name_fault(name, LONGEST_PATH)
-        if is_junk(name) and fault in (None, "a name may not start with a dot"):
+        mistake = name_mistake(name, LONGEST_PATH)
+        if is_junk(name) and mistake in (None, HIDDEN):
             return False
-        if fault:
-            raise _bad_archive(name, fault)
+        if mistake:
+            raise _bad_archive(name, mistake)
         return True
 
     def add(self, name: str, source: IO[bytes]) -> None:

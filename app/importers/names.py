@@ -6,17 +6,18 @@ LONGEST_NAME = 200  # characters of a path below public/ or private/
 LONGEST_PART = 255  # bytes between two slashes: the limit of Linux file systems
 # Files that Python and macOS leave in folders; they never belong to a competition.
 JUNK = frozenset({"__pycache__", ".DS_Store", "__MACOSX"})
+HIDDEN = "a name may not start with a dot"
 SHOWN = 60  # characters of a bad name repeated in a message
 
 
-def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
+def name_mistake(name: str, longest: int = LONGEST_NAME) -> str | None:
     """Why `name`, a relative path with `/` between its parts, is rejected; None if it is valid.
 
     Public files are served under these names, so they must be valid on every system.
 
-    >>> name_fault("public/images/1.png") is None
+    >>> name_mistake("public/images/1.png") is None
     True
-    >>> name_fault("public/../private/answers.csv")
+    >>> name_mistake("public/../private/answers.csv")
     'a path may not contain ..'
     """
     parts = name.split("/")
@@ -33,7 +34,7 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
     if not name.isprintable():
         return "a name may not contain control characters or others that do not print"
     if any(part.startswith(".") for part in parts):
-        return "a name may not start with a dot"
+        return HIDDEN
     if any(part != part.strip() for part in parts):
         return "a name may not start or end with a blank"
     if len(name) > longest:

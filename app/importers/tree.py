@@ -15,7 +15,7 @@ from typing import IO
 
 from app.domain.competition import SAMPLE_FILE
 from app.errors import BadCompetition
-from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_fault, problem
+from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_mistake, problem
 from app.importers.packed_file import unpacked
 from app.sync_directory import sync_directory
 from app.units import CHUNK_BYTES, MEGABYTE
@@ -84,9 +84,9 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
             seen += 1
             if seen > max_files:
                 raise BadCompetition([problem(source.name, "", f"more than {max_files} files")])
-            fault = _fault(path, found)
-            if fault:
-                problems.append(problem(path, "", fault))
+            mistake = _mistake(path, found)
+            if mistake:
+                problems.append(problem(path, "", mistake))
             elif found.is_dir(follow_symlinks=False):
                 waiting.append(path)
             else:
@@ -142,7 +142,7 @@ def _listing(source: Path, folder: str) -> Iterator[os.DirEntry[str]]:
         os.close(descriptor)
 
 
-def _fault(path: str, found: os.DirEntry[str]) -> str | None:
+def _mistake(path: str, found: os.DirEntry[str]) -> str | None:
     top, _, below = path.partition("/")
     is_folder = found.is_dir(follow_symlinks=False)
     if found.is_symlink():
@@ -154,9 +154,9 @@ def _fault(path: str, found: os.DirEntry[str]) -> str | None:
         return f"does not belong in a competition folder, which has {known}; remove it"
     if not below:
         return None if is_folder else "must be a folder"
-    fault = name_fault(below)
-    if fault:
-        return fault
+    mistake = name_mistake(below)
+    if mistake:
+        return mistake
     if path.startswith(GRADED_BY) and path.endswith((".csv", UNPACKED)) and is_folder:
         return "must be a plain file"
     if not (found.is_file(follow_symlinks=False) or is_folder):
@@ -201,12 +201,12 @@ def _open(source: Path, path: str, flags: int) -> int:
     except OSError as error:
         os.close(descriptor)
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            fault = "is a symbolic link, or below one"
+            mistake = "is a symbolic link, or below one"
         elif isinstance(error, PermissionError | FileNotFoundError):
-            fault = f"cannot be read: {error.strerror}"
+            mistake = f"cannot be read: {error.strerror}"
         else:
             raise
-        raise BadCompetition([problem(path, "", fault)]) from None
+        raise BadCompetition([problem(path, "", mistake)]) from None
     return descriptor
 
 
