@@ -39,7 +39,7 @@ def test_the_forged_grade_has_the_form_of_a_reply():
 
 
 def rewrites_medals() -> bytes:
-    """A pickle that replaces the property `value` of the class of medals: defect 1."""
+    """A pickle that replaces the property `value` of the class of medals."""
     state = pickle.dumps((None, {"value": "gold"}), 2)[2:-1]
     return b"\x80\x02capp.domain.medals\nMedal\n" + state + b"b."
 
@@ -48,7 +48,7 @@ def rewrites_medals() -> bytes:
     "data",
     [
         rewrites_medals(),
-        b"\x80\x04}N" + b"\x85" * 900_000 + b"Ns.",  # a deep tuple as a key: defect 2
+        b"\x80\x04}N" + b"\x85" * 900_000 + b"Ns.",  # a deep tuple as a key
         b"\x80\x04Nr\x00\x00\x00\x10.",  # an index of 2 ** 28 in the memo
         pickle.dumps(print),
         b"[" * 1_000_000,

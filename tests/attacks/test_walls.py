@@ -1,4 +1,4 @@
-"""A metric.py that tries what the kernel must refuse: defects 6, 10, 11 and 22, and what held.
+"""A metric.py that tries what the kernel must refuse.
 
 Each attempt is a system call of its own, made in a real job; the metric returns what came of it.
 """
@@ -38,7 +38,7 @@ def opened():
     return os.open(target, os.O_RDONLY)
 """
 ATTEMPTS = {
-    # 6: limits, priorities and processors of the server
+    # limits, priorities and processors of the server
     "read a limit of the server": "resource.prlimit(server, resource.RLIMIT_CPU)",
     "limit the server's time": "resource.prlimit(server, resource.RLIMIT_CPU, (1, 1))",
     "limit the server's files": "resource.prlimit(server, resource.RLIMIT_NOFILE, (3, 3))",
@@ -54,7 +54,7 @@ ATTEMPTS = {
     "sched_setparam": "os.sched_setparam(server, os.sched_param(0))",
     "sched_setattr": "number(314, 274, server, b'\\0' * 64, 0)",
     "ioprio_set": "number(251, 30, 1, server, 3 << 13)",
-    # 10: modes, owners, times, attributes
+    # modes, owners, times, attributes
     "chmod": "os.chmod(target, 0o777)",
     "fchmod": "os.fchmod(opened(), 0o777)",
     "chown": "os.chown(target, 1, 1)",
@@ -68,7 +68,7 @@ ATTEMPTS = {
     "an open file description lock": "fcntl.fcntl(opened(), 37, b'\\0' * 32)",
     "a signal's owner": "fcntl.fcntl(opened(), fcntl.F_SETOWN, server)",
     "a notification": "fcntl.fcntl(opened(), fcntl.F_NOTIFY, 4)",
-    # 11: shared memory and what outlives a process
+    # shared memory and what outlives a process
     "shmget": "call('shmget', 0, 1 << 30, 0o600)",
     "semget": "call('semget', 0, 1, 0o600)",
     "msgget": "call('msgget', 0, 0o600)",
@@ -80,7 +80,7 @@ ATTEMPTS = {
     "/dev/shm": "open('/dev/shm/evil', 'w')",
     "add_key": "number(248, 217, b'user', b'evil', b'x', 1, -3)",
     "keyctl": "number(250, 219, 0, -3, 0)",
-    # 22 and what held: processes, privileges, tracing
+    # processes, privileges, tracing
     "ptrace": "call('ptrace', 16, os.getppid(), None, None)",
     "ptrace me": "call('ptrace', 0, 0, None, None)",
     "process_vm_readv": "call('process_vm_readv', server, None, 0, None, 0, 0)",
