@@ -39,8 +39,8 @@ async def admit(scope: MutableMapping[str, Any]) -> str | None:
         found = await run_in_thread(identify, request.app.state.context, sent_key(request))
     except PodiumError as refusal:
         raise BodyRefused(refusal) from None
-    except Exception as fault:  # FastAPI would say that the body cannot be parsed
-        raise BodyRefused(PodiumError()) from fault
+    except Exception as error:  # FastAPI would say that the body cannot be parsed
+        raise BodyRefused(PodiumError()) from error
     note_caller(scope, found.key_id, found.role.value)
     scope[IDENTIFIED] = found
     return found.key_id

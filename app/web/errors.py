@@ -61,8 +61,8 @@ def _for_browsers(handler: Handler) -> Handler:
             return answer
         try:
             return _page(request, answer)
-        except Exception as fault:
-            if is_used_up(fault):  # the templates cannot be read now
+        except Exception as unexpected:
+            if is_used_up(unexpected):  # the templates cannot be read now
                 return answer
             raise
 

@@ -112,17 +112,17 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
     ]  # fmt: skip
     near = _near_lines(context, [found])
     archived = archived_of_run(context, found.run)
-    failures = faults.page(context, submission_id, None, FAULTS)[0] if is_admin else []
+    listed_faults = faults.page(context, submission_id, None, FAULTS)[0] if is_admin else []
     return page(
         request, caller, "submission.html", title=f"Submission {submission_id}",
-        api=f"/v1/submissions/{submission_id}", one=found, entry=entry, faults=failures,
-        notes=faults.notes(failures),
+        api=f"/v1/submissions/{submission_id}", one=found, entry=entry, faults=listed_faults,
+        notes=faults.notes(listed_faults),
         archived=archived, noise=noise, receipts=receipts,
         near=near, table=lambda: violation_rows(found),
         facts=lambda: {
             **submission_facts(found, noise), "near_line": submission_id in near,
             "receipts": receipt_facts(receipts), "archived": archived_facts(archived),
-            "faults": fields_of(failures, *FAULT),
+            "faults": fields_of(listed_faults, *FAULT),
         },
     )  # fmt: skip
 

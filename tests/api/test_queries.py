@@ -80,7 +80,7 @@ def test_a_list_of_nothing_does_not_mean_all(
     assert "query.experiments: it names nothing" in response.json()["detail"]
 
 
-def test_all_faults_of_a_query_are_told_at_once(podium: Podium) -> None:
+def test_all_mistakes_of_a_query_are_told_at_once(podium: Podium) -> None:
     response = podium.admin.get("/v1/medal-rates?sute=x&padding=fail&padding=none&experiments=")
 
     for name in ("sute", "padding", "experiments"):

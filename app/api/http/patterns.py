@@ -39,7 +39,7 @@ def in_words(error: Mapping[str, Any]) -> str:
         words = EXPECTED.get(error["ctx"]["pattern"])
         if words:
             return f"expected {words}"
-    if error["type"] == "json_invalid":  # the place is the number of characters before the fault
+    if error["type"] == "json_invalid":  # the place is the number of characters before the mistake
         at = error["loc"][-1] + 1
         return f"this is not valid JSON at character {at}: {error['ctx']['error']}"
     if error["type"] == "extra_forbidden":

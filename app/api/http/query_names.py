@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 
 from app.errors import Invalid
 
-MOST_FAULTS = 5
+MOST_MISTAKES = 5
 PLAIN = "expected a number in decimal digits, without underscores"
 
 
@@ -32,25 +32,25 @@ def refuse_ignored_parameters(request: Request) -> None:
         return
     known = _known(route.dependant)
     numbers = _numbers(route.dependant)
-    faults = [
+    mistakes = [
         f"path.{name}: {PLAIN}."
         for name, value in request.path_params.items()
         if name in numbers and "_" in str(value)
     ]
     for name in dict.fromkeys(request.query_params):
-        if len(faults) == MOST_FAULTS:  # to find near names for thousands takes seconds
+        if len(mistakes) == MOST_MISTAKES:  # to find near names for thousands takes seconds
             break
         values = request.query_params.getlist(name)
         if name not in known:
-            faults.append(_about(name, frozenset(known)))
+            mistakes.append(_about(name, frozenset(known)))
         elif not known[name] and len(values) > 1:
-            faults.append(f"query.{name}: it is given {len(values)} times, and takes one value.")
+            mistakes.append(f"query.{name}: it is given {len(values)} times, and takes one value.")
         elif known[name] and not all(value.replace(",", " ").strip() for value in values):
-            faults.append(f"query.{name}: it names nothing; leave it out to name none.")
+            mistakes.append(f"query.{name}: it names nothing; leave it out to name none.")
         elif name in numbers and any("_" in value for value in values):
-            faults.append(f"query.{name}: {PLAIN}.")
-    if faults:
-        raise Invalid(" ".join(faults))
+            mistakes.append(f"query.{name}: {PLAIN}.")
+    if mistakes:
+        raise Invalid(" ".join(mistakes))
 
 
 def _known(dependant: Dependant) -> dict[str, bool]:
