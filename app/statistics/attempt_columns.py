@@ -9,8 +9,9 @@ from typing import NamedTuple
 from app.domain.medals import Medal
 
 MEDALS = (None, Medal.GOLD, Medal.SILVER, Medal.BRONZE)
-# An attempt's outcome as a number: a flag in each of its lowest bits, the medal above them.
-MADE, VALID, ABOVE_MEDIAN, ONE_MEDAL = 1, 3, 4, 8  # what is valid was made
+# An attempt's outcome as a number: a flag in each of its three lowest bits, and above them the
+# medal's position in MEDALS.
+MADE, VALID, ABOVE_MEDIAN, ONE_MEDAL = 1, 2, 4, 8
 KINDS = ONE_MEDAL * len(MEDALS)
 
 
@@ -46,7 +47,8 @@ def outcome_of(*, made: bool, valid: bool, medal: Medal | None, above_median: bo
     >>> outcome_of(made=True, valid=True, medal=Medal.GOLD, above_median=False)
     11
     """
-    return made | valid << 1 | above_median << 2 | MEDALS.index(medal) << 3
+    flags = made * MADE + valid * VALID + above_median * ABOVE_MEDIAN
+    return flags + MEDALS.index(medal) * ONE_MEDAL
 
 
 def attempt_of(experiment: str, competition: str, seed: int, outcome: int) -> Attempt:
@@ -55,8 +57,13 @@ def attempt_of(experiment: str, competition: str, seed: int, outcome: int) -> At
     >>> attempt_of("a", "b", 0, 11).outcomes
     (True, True, False, False, False, True, True)
     """
-    made, valid, above_median = bool(outcome & 1), bool(outcome & 2), bool(outcome & 4)
-    return Attempt(experiment, competition, seed, made, valid, MEDALS[outcome >> 3], above_median)
+    return Attempt(
+        experiment, competition, seed,
+        made=bool(outcome & MADE),
+        valid=bool(outcome & VALID),
+        medal=MEDALS[outcome // ONE_MEDAL],
+        above_median=bool(outcome & ABOVE_MEDIAN),
+    )  # fmt: skip
 
 
 @dataclass(slots=True)

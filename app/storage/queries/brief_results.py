@@ -16,7 +16,15 @@ from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import Failure, RunState
-from app.statistics.attempt_columns import ABOVE_MEDIAN, KINDS, MEDALS, ONE_MEDAL, VALID, Attempts
+from app.statistics.attempt_columns import (
+    ABOVE_MEDIAN,
+    KINDS,
+    MADE,
+    MEDALS,
+    ONE_MEDAL,
+    VALID,
+    Attempts,
+)
 from app.storage.database.models import CompetitionVersion, Grade, Run
 from app.storage.database.tables.results_elsewhere import ImportedRun
 from app.storage.queries import archive
@@ -111,7 +119,8 @@ def _numbers(text: str) -> NDArray[np.int64]:
 def _code() -> Any:
     """A number for the outcome of a graded run, its policy and its failure."""
     outcome = (
-        VALID
+        MADE
+        + VALID
         + case((GRADE.c.above_median.is_(True), ABOVE_MEDIAN), else_=0)
         + case({name: ONE_MEDAL * at for at, name in enumerate(MEDALS) if name},
                value=GRADE.c.medal, else_=0)
