@@ -145,7 +145,7 @@ class GraderSlot:
             try:
                 self._serve_one()
             except Exception as error:  # after an error in this module no caller may wait for ever
-                log.exception("a grader's thread stumbled")
+                log.exception("an error in the thread of a grader")
                 if self._task is not None:
                     self._task.fail(error)
                 self._discard()
@@ -229,7 +229,7 @@ class GraderSlot:
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
         if self._niceness:
-            # Of a server that stands back itself, its graders do too: this process more than they.
+            # Graders have the server's own niceness at least, and this process has a larger one.
             wanted = os.getpriority(os.PRIO_PROCESS, 0) + self._niceness
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, min(wanted, LEAST_PRIORITY))
