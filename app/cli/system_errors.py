@@ -15,6 +15,9 @@ PATHS = frozenset({
     errno.EISDIR, errno.EEXIST,
 })  # fmt: skip
 
+# What a broken disk answers, or one over a network.
+DISKS = frozenset({errno.EIO, errno.ESTALE})
+
 NO_TEMPORARY = "No usable temporary directory"  # as `tempfile` says it
 
 
@@ -45,6 +48,12 @@ def in_words(error: Exception) -> PodiumError | None:
         return Invalid(
             f"{_reason(error)}. The command stopped before its end: correct the path or its "
             "permissions, and run it again."
+        )
+    if isinstance(error, OSError) and error.errno in DISKS:
+        return Unavailable(
+            f"{_reason(error)}: a disk cannot be read or written, or the connection to it is lost "
+            "(`dmesg` may say which). The command stopped before its end: mend that, or use a "
+            "copy of the files on another disk, and run it again."
         )
     if isinstance(error, UnicodeEncodeError):
         # What could not be written may be a whole record, with a word of the command in it.

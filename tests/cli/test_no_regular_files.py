@@ -56,6 +56,20 @@ def test_a_file_that_is_none_is_refused(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words.count("FILE") == 1])
+def test_a_file_that_the_disk_cannot_read_is_told(
+    podium: Command, tmp_path: Path, words: str
+) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("")
+    named = {"FILE": "/proc/self/mem", "DATA": data}  # EIO at its first byte, as of a broken disk
+
+    done = podium(*(named.get(word, word) for word in words.split()))
+
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     "words",
     ["check PATH", "grade PATH DATA", "new mine --data PATH --target y",
