@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from app.importers.names import GIT_LFS
+
 MOST_NESTED = 100  # deeper documents cannot be written into every answer
 MOST_VALUES = 3_000_000  # each takes up to some hundred bytes of memory
 LONGEST_SHOWN = 200  # characters of a value that a message or an answer repeats
@@ -30,7 +32,7 @@ def parse_json(
         The error of `error_at`: it is not JSON, or not UTF-8, or nested more than MOST_NESTED deep,
             or has more than MOST_VALUES values, or `pairs` or `constant` raised ValueError.
     """
-    if data.startswith(b"version https://git-lfs"):
+    if data.startswith(GIT_LFS):
         raise error_at("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
     try:
         text = data.decode("utf-8-sig")

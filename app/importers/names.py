@@ -8,6 +8,8 @@ LONGEST_PART = 255  # bytes between two slashes: the limit of Linux file systems
 JUNK = frozenset({"__pycache__", ".DS_Store", "__MACOSX"})
 HIDDEN = "a name may not start with a dot"
 SHOWN = 60  # characters of a bad name repeated in a message
+GIT_LFS = b"version https://git-lfs.github.com/spec/"  # a file that starts so is a pointer
+IS_POINTER = "is a Git LFS pointer, not the file: run `git lfs pull` in the checkout"
 
 
 def name_mistake(name: str, longest: int = LONGEST_NAME) -> str | None:
@@ -61,10 +63,6 @@ def shown(name: str) -> str:
     """
     text = "".join(character if character.isprintable() else "?" for character in name)
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
-
-
-GIT_LFS = b"version https://git-lfs.github.com/spec/"
-IS_POINTER = "is a Git LFS pointer, not the file: run `git lfs pull` in the checkout"
 
 
 def problem(file: str, key: str, message: str) -> dict[str, str]:

@@ -49,7 +49,7 @@ class CheckerRoute(APIRoute):
                 raise
             except Exception as error:
                 known = error if isinstance(error, PodiumError) else of_the_system(error)
-                if known is not None and known.status != INTERNAL:
+                if known is not None and known.status != HTTPStatus.INTERNAL_SERVER_ERROR:
                     told = detail_for(request, known)
                     known.extensions |= {"error": known.title(), "details": told}
                     raise known from (None if known is error else error)
@@ -62,7 +62,6 @@ class CheckerRoute(APIRoute):
         return handler
 
 
-INTERNAL = HTTPStatus.INTERNAL_SERVER_ERROR
 router = APIRouter(tags=["MLE-bench's checker"], route_class=CheckerRoute)
 FILE_BODY = {"requestBody": {"required": True, "content": form_with_file("file")}}
 

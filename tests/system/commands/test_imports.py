@@ -50,7 +50,9 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     assert again[0]["taken"]["unchanged"] == 225
 
     (runs / "lost").mkdir()
-    (runs / "lost" / "grading_report_group_1.json").write_text("version https://git-lfs.github")
+    (runs / "lost" / "grading_report_group_1.json").write_text(
+        "version https://git-lfs.github.com/spec/v1\n"
+    )
     table.write_text(table.read_text() + "lost-agent,lost\n")
     both = podium("import", "run-groups", table, runs, status=1)
     assert "lost-agent: nothing was imported" in both.stderr

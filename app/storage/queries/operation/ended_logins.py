@@ -11,7 +11,8 @@ from app.storage.database.rows import insert_if_new
 from app.storage.database.tables.operation import EndedLogin
 
 TABLE = EndedLogin.__table__
-# A clock that is ahead for a while would else forget logins that open pages once it is right again.
+# Rows are kept this long because a clock may be ahead for a while: a row deleted then would let
+# the ended login open pages again once the clock is right.
 KEPT = timedelta(days=400)
 FIND = select(TABLE.c.login).where(TABLE.c.login == bindparam("login"))  # for each page
 
