@@ -65,6 +65,8 @@ def downgrade(database_url: str, revision: str) -> str | None:
     with _migrating(database_url) as config:
         _refuse_newer(config.attributes["connection"])
         try:
+            if not revision.strip("@"):  # Alembic only asserts that there is a name
+                raise CommandError("it names none")
             command.downgrade(config, revision)
         except CommandError as error:
             known = known_revisions()

@@ -44,6 +44,7 @@ def test_a_schema_that_cannot_be_taken_back_is_told(podium: Command, tmp_path: P
     podium("db", "upgrade")
     back = podium("db", "downgrade", "-1")
     unknown = podium("db", "downgrade", "9999")
+    unnamed = podium("db", "downgrade", "")
     file = tmp_path / "data" / "podium.db"
     with contextlib.closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE alembic_version SET version_num = '9998'")
@@ -53,6 +54,7 @@ def test_a_schema_that_cannot_be_taken_back_is_told(podium: Command, tmp_path: P
     for done, told in (
         (nothing, "There is no Podium in the data directory"),
         (unknown, "Name an earlier revision"),
+        (unnamed, "it names none. Name an earlier revision"),
         (newer, "the database has the schema 9998"),
     ):
         assert done.returncode == 1
