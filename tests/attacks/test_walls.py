@@ -13,6 +13,7 @@ import pytest
 
 from app.graders.walls import sandbox
 from tests.attacks.conftest import POOL, metric
+from tests.graders.conftest import wait_until
 from tests.graders.pool import FolderPool
 from tests.processes import below
 
@@ -267,18 +268,40 @@ def test_many_threads_get_what_others_leave_of_the_processors(pool, competition,
 
 
 def test_many_threads_of_a_process_that_waits_for_its_job_get_what_others_leave(pool, competition):
-    """It has loaded the metric.py, and is kept for twenty seconds without a job."""
+    """It has loaded the metric.py, and is kept for a second without a job."""
     before = f"import os{THREADS}many(200)\n"
     folder, file = competition(metric("return 1.0", before), leaderboard=None, usage=None)
     assert pool.grade(folder, file).result(60).score == 1.0
     policy, ended = os.SCHED_OTHER, time.monotonic() + 5
     while policy != os.SCHED_IDLE and time.monotonic() < ended:
         time.sleep(0.05)
-        for process in [one.pid for one in below(os.getpid())]:
+        for process in with_many_threads():
             with contextlib.suppress(OSError):  # it has ended
-                if os.stat(f"/proc/{process}/task").st_nlink > 200:  # noqa: PTH116
-                    policy = os.sched_getscheduler(process)
+                policy = os.sched_getscheduler(process)
     assert policy == os.SCHED_IDLE
+
+
+def with_many_threads() -> list[int]:
+    """The processes below this one that have more than 200 threads."""
+    found = []
+    for process in [one.pid for one in below(os.getpid())]:
+        with contextlib.suppress(OSError):  # it has ended
+            if os.stat(f"/proc/{process}/task").st_nlink > 202:  # noqa: PTH116
+                found.append(process)
+    return found
+
+
+def test_many_threads_are_not_kept_for_a_job_that_may_come(pool, competition):
+    """Those of several competitions used up the process ids of a container.
+
+    No other metric.py could start a thread any more, and files at it failed.
+    """
+    before = f"import os{THREADS}many(220)\n"
+    folder, file = competition(metric("return 1.0", before), leaderboard=None, usage=None)
+    assert pool.grade(folder, file).result(60).score == 1.0
+    wait_until(lambda: bool(with_many_threads()), 5)
+    wait_until(lambda: not with_many_threads(), 10)
+    assert pool.grade(folder, file).result(60).score == 1.0
 
 
 CLOSES = "import os\nos.closerange(3, 60)\n"

@@ -37,7 +37,7 @@ class JobLimits:
 
     def passed(self, child: Child) -> str:
         """The limit that a process has passed, if any. It was not reaped, and is this one's."""
-        if _threads(child) > MOST_THREADS:
+        if threads(child) > MOST_THREADS:
             return f"more than {MOST_THREADS} threads"
         if own_bytes(child) > (self.memory_mb + SPARE_MB) * MEGABYTE:
             return "more memory than the limit"
@@ -53,7 +53,7 @@ class JobLimits:
         if reason:
             child.end()
             child.reason = reason
-        elif _threads(child) > FEW_THREADS:
+        elif threads(child) > FEW_THREADS:
             _put_behind_others(child)
 
 
@@ -82,7 +82,8 @@ def _own_memory(process: Path) -> int:
     return sum(map(int, _OWN.findall(status))) * 1024
 
 
-def _threads(child: Child) -> int:
+def threads(child: Child) -> int:
+    """The threads of a process; 0 if it has ended."""
     try:
         return os.stat(f"/proc/{child.pid}/task").st_nlink - 2  # noqa: PTH116
     except OSError:  # no /proc here

@@ -16,10 +16,17 @@ from dataclasses import dataclass, field
 
 from app.graders.messages.framing import receive, send
 from app.graders.program.child import Child, NotStarted, start_child, starting
-from app.graders.program.job_limits import WATCH_MILLISECONDS, JobLimits, own_bytes
+from app.graders.program.job_limits import (
+    FEW_THREADS,
+    WATCH_MILLISECONDS,
+    JobLimits,
+    own_bytes,
+    threads,
+)
 
 # Without a job, the process of the next job is ended after this time, and after the first second if
-# it has taken more memory than this: its metric.py is loaded, and may keep memory and run threads.
+# it has taken more memory than this, or has more than a few threads: its metric.py is loaded, and
+# those of many competitions together could use up the memory or the process ids of the machine.
 LOADING_SECONDS, SPARE_SECONDS = 1.0, 20.0
 SPARE_BYTES = 64 * 1024 * 1024
 _TAKE, _END, _ENDING, _NONE = b"t", b"e", b"w", b"n"
@@ -142,10 +149,11 @@ def _serve(
 
 
 def _is_too_much(spare: _Process) -> bool:
-    """Whether a process that waits for its job has waited too long or uses too much memory."""
+    """Whether a process that waits for its job has waited too long, or uses too much meanwhile."""
     waited = time.monotonic() - spare.started
     return waited > SPARE_SECONDS or (
-        waited > LOADING_SECONDS and own_bytes(spare.child) > SPARE_BYTES
+        waited > LOADING_SECONDS
+        and (own_bytes(spare.child) > SPARE_BYTES or threads(spare.child) > FEW_THREADS)
     )
 
 
