@@ -174,7 +174,9 @@ def expected(field: FieldInfo) -> str:
         return f"{', '.join(most)} or {last}"
     bounds = {name: limit for rule in field.metadata for name, limit in _bounds(rule)}
     words = TYPES.get(kind, "text")
-    if "gt" in bounds:
+    if "min_length" in bounds:
+        words += " that is not empty"
+    elif "gt" in bounds:
         words += f" greater than {bounds['gt']:g}"
     elif "ge" in bounds and "le" in bounds:
         return f"{words} from {bounds['ge']} to {bounds['le']}"
@@ -184,7 +186,7 @@ def expected(field: FieldInfo) -> str:
 
 
 def _bounds(rule: Any) -> Iterable[tuple[str, Any]]:
-    found = ((name, getattr(rule, name, None)) for name in ("ge", "gt", "le", "lt"))
+    found = ((name, getattr(rule, name, None)) for name in ("ge", "gt", "le", "lt", "min_length"))
     return ((name, limit) for name, limit in found if not isinstance(limit, NoneType))
 
 

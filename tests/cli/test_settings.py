@@ -23,6 +23,7 @@ from tests.cli.test_places import podium_in
         (["gc"], {"PODIUM_GC_AGE_HOURS": "old"}, "PODIUM_GC_AGE_HOURS is 'old': expected"),
         (["verify"], {"PODIUM_DATA_DIR": "x" * 5000}, "letters is too long"),
         (["serve"], {"PODIUM_DATA_DIR": "data\udcff"}, "expected a path in UTF-8"),
+        (["serve"], {"PODIUM_HOST": ""}, "PODIUM_HOST is '': expected text that is not empty."),
         (["worker"], {"PODIUM_GRADERS": "-1"}, "PODIUM_GRADERS is '-1': expected"),
     ],
 )

@@ -138,11 +138,16 @@ def _max_connections(wanted: int) -> int:
 
 def _listen(host: str, port: int) -> socket.socket:
     """Listen on the port first, so that a port in use is reported at once."""
+    if not host:  # for the system it means all addresses of the machine
+        raise CannotStart("The host is empty: expected an address, such as 127.0.0.1 or 0.0.0.0.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+    except (TypeError, UnicodeError):  # of the encoding of the name
+        listener.close()
+        raise CannotStart(f"Cannot listen on {host!a}: this is no name of a host.") from None
     except OSError as error:
         listener.close()
         of_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)

@@ -124,6 +124,20 @@ def test_an_address_of_another_machine_is_told(podium: Command, host: str) -> No
     assert "--port" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [("", "The host is empty"), ("\u202e%00", "this is no name of a host")],
+    ids=["empty", "odd"],
+)
+def test_a_host_that_is_none_is_told(podium: Command, host: str, told: str) -> None:
+    """The system takes an empty one for all addresses of the machine."""
+    done = podium("serve", "--host", host, "--port", 0)
+
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_number_that_is_no_port_is_refused(podium: Command) -> None:
     for port in (-1, 65536, 99_999_999):
         done = podium("serve", f"--port={port}")
