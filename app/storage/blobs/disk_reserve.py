@@ -8,14 +8,22 @@ from pathlib import Path
 
 from app.errors import DiskReserved, StoreAway
 
-MOST_BYTES = 10 * 1024**3  # of a large disk, no more is kept
+MOST_BYTES, MOST_FILES = 10 * 1024**3, 100_000  # of a large disk, no more is kept
 GIGABYTE = 1024**3
 WHAT_TO_DO = "Nothing was stored. The operator of this Podium has to free space."
+FOR_STRANGERS = (
+    "The disk for submitted files is nearly full, and the rest is kept for the database. "
+    f"{WHAT_TO_DO}"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class DiskReserve:
-    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`."""
+    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`.
+
+    So is that part of the files that it can have (its inodes), at most `MOST_FILES`: millions of
+    small files use them up while most bytes are free.
+    """
 
     directory: Path
     percent: float = 0.0
@@ -30,18 +38,26 @@ class DiskReserve:
         if not self.percent:
             return
         try:
-            free, kept = self._free_and_kept()
+            disk = os.statvfs(self.directory)
         except OSError as error:
             raise StoreAway(
                 f"The directory of submitted files cannot be read: {error.strerror}."
             ) from error
+        files, kept_files = self._files(disk)
+        if files < kept_files:
+            raise DiskReserved(
+                f"The disk of {self.directory} can have {files} more files (inodes), of which "
+                f"{kept_files:.0f} are kept for the database "
+                f"(PODIUM_DISK_RESERVE_PERCENT). {WHAT_TO_DO}",
+                for_strangers=FOR_STRANGERS,
+            )
+        free, kept = self._bytes(disk)
         if free - size < kept:
             raise DiskReserved(
                 f"The disk of {self.directory} has {free / GIGABYTE:.2f} GB left, of which "
                 f"{kept / GIGABYTE:.2f} GB are kept for the database "
                 f"(PODIUM_DISK_RESERVE_PERCENT). {WHAT_TO_DO}",
-                for_strangers="The disk for submitted files is nearly full, and the rest is kept "
-                f"for the database. {WHAT_TO_DO}",
+                for_strangers=FOR_STRANGERS,
             )
 
     def is_near(self) -> bool:
@@ -52,11 +68,17 @@ class DiskReserve:
         """
         if not self.percent:
             return False
-        free, kept = self._free_and_kept()
-        return free < 2 * kept
-
-    def _free_and_kept(self) -> tuple[int, float]:
-        """The bytes that are free, and those of them that are kept."""
         disk = os.statvfs(self.directory)
+        return any(free < 2 * kept for free, kept in (self._bytes(disk), self._files(disk)))
+
+    def _files(self, disk: os.statvfs_result) -> tuple[int, float]:
+        """How many more files there may be, and for how many of them there is room kept.
+
+        Some file systems have no bound, and say 0.
+        """
+        return disk.f_favail, min(disk.f_files * self.percent / 100, MOST_FILES)
+
+    def _bytes(self, disk: os.statvfs_result) -> tuple[int, float]:
+        """The bytes that are free, and those of them that are kept."""
         kept = min(disk.f_blocks * disk.f_frsize * self.percent / 100, MOST_BYTES)
         return disk.f_bavail * disk.f_frsize, kept
