@@ -20,6 +20,8 @@ from app.domain.wording import counted
 if TYPE_CHECKING:
     from app.storage.database.records import ExperimentRecord
 
+MOST = 2**53  # of hours, processors and the like: infinity cannot be stored
+
 app = typer.Typer(
     cls=Group, help="Create, list, amend and archive experiments.", no_args_is_help=True
 )
@@ -32,11 +34,15 @@ def create(
     agent: Annotated[str, typer.Option(help="the agent")],
     model: Annotated[str, typer.Option(help="the model that the agent uses")],
     notes: Annotated[str, typer.Option(help="notes for readers of results")] = "",
-    hours: Annotated[float | None, typer.Option(min=0, help="hours of each run")] = None,
-    cpus: Annotated[float | None, typer.Option(min=0, help="processors of each run")] = None,
-    gpus: Annotated[float | None, typer.Option(min=0, help="GPUs of each run")] = None,
+    hours: Annotated[float | None, typer.Option(min=0, max=MOST, help="hours of each run")] = None,
+    cpus: Annotated[
+        float | None, typer.Option(min=0, max=MOST, help="processors of each run")
+    ] = None,
+    gpus: Annotated[float | None, typer.Option(min=0, max=MOST, help="GPUs of each run")] = None,
     gpu_kind: Annotated[str | None, typer.Option(help="the kind of these GPUs")] = None,
-    memory_gb: Annotated[float | None, typer.Option(min=0, help="memory of each run")] = None,
+    memory_gb: Annotated[
+        float | None, typer.Option(min=0, max=MOST, help="memory of each run")
+    ] = None,
     internet: Annotated[
         bool | None, typer.Option("--internet/--no-internet", help="whether runs reach it")
     ] = None,
@@ -78,8 +84,10 @@ def amend(
     agent: Annotated[str | None, typer.Option(help="the agent")] = None,
     model: Annotated[str | None, typer.Option(help="the model that the agent uses")] = None,
     notes: Annotated[str | None, typer.Option(help="notes for readers of results")] = None,
-    hours: Annotated[float | None, typer.Option(min=0, help="hours of each run")] = None,
-    cost_usd: Annotated[float | None, typer.Option(min=0, help="dollars of each run")] = None,
+    hours: Annotated[float | None, typer.Option(min=0, max=MOST, help="hours of each run")] = None,
+    cost_usd: Annotated[
+        float | None, typer.Option(min=0, max=MOST, help="dollars of each run")
+    ] = None,
     url: Url = "",
     key: Key = "",
     as_json: AsJson = False,
@@ -109,7 +117,9 @@ def withdraw_imports(
     name: Annotated[str, typer.Argument(help="the experiment's name")],
     reason: Annotated[str, typer.Option(help="why, for later readers")],
     competition: Annotated[str | None, typer.Option(help="only of this competition")] = None,
-    seed: Annotated[int | None, typer.Option(help="only of this seed")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=-(2**31), max=2**31 - 1, help="only of this seed")
+    ] = None,
     url: Url = "",
     key: Key = "",
 ) -> None:

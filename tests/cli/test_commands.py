@@ -142,3 +142,25 @@ def test_runs_of_a_suite_are_printed_as_csv(podium: Command, tiny: Path, tmp_pat
         ("tiny", "2"),
     ]
     assert all(r["key"].startswith("pod_run_") for r in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("regrade tiny --to 9999999999999999999", "--to"),
+        ("experiments withdraw-imports e --reason r --seed 9999999999999999999", "--seed"),
+        ("experiments create f --agent a --model m --hours inf", "--hours"),
+        ("experiments create f --agent a --model m --memory-gb inf", "--memory-gb"),
+        ("experiments amend e --reason r --cost-usd inf", "--cost-usd"),
+    ],
+)
+def test_a_number_that_cannot_be_stored_is_refused(
+    podium: Command, tiny: Path, words: str, option: str
+) -> None:
+    podium("import", "folder", tiny)
+    podium("experiments", "create", "e", "--agent", "a", "--model", "m")
+
+    done = podium(*words.split())
+
+    assert done.returncode == 2
+    assert f"Invalid value for '{option}'" in done.stderr

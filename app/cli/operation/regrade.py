@@ -18,6 +18,7 @@ def regrade(
         typer.Option(
             "--to",
             min=1,
+            max=2**31 - 1,
             metavar="VERSION",
             help="grade all of them under this version; default: each under its run's version",
         ),
