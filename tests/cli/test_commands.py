@@ -164,3 +164,14 @@ def test_a_number_that_cannot_be_stored_is_refused(
 
     assert done.returncode == 2
     assert f"Invalid value for '{option}'" in done.stderr
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfep\x00o\x00", b"pod_admin_x\npod_admin_y\n"])
+def test_a_file_without_a_key_is_refused(podium: Command, tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(data)
+
+    done = podium("import", "kaggle", "tiny", "--from", "http://127.0.0.1:9", "--key-file", file)
+
+    assert done.returncode == 1
+    assert f"{file} has no key: expected a text of one line" in " ".join(done.stderr.split())

@@ -30,13 +30,15 @@ def connect(source: str, key_file: Path | None) -> None:
     """Ask the Podium at `source` with the key in the file, instead of Kaggle.
 
     Raises:
-        Invalid: only one of them is given, or it is the key of a run.
+        Invalid: only one of them is given, or the file has no key, or that of a run.
     """
     if bool(source) != (key_file is not None):
         raise Invalid("Give --from and --key-file together.")
     if key_file is None:
         return
-    key = key_file.read_text(encoding="utf-8").strip()
+    key = key_file.read_text(encoding="utf-8", errors="replace").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key or not key:
+        raise Invalid(f"{key_file} has no key: expected a text of one line, as pod_researcher_...")
     if key.startswith("pod_run_"):
         raise Invalid(
             f"{key_file} has the key of a run, which sees only its own line of the leaderboard. "
