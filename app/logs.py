@@ -16,7 +16,7 @@ KEY = re.compile(r"pod_([a-z]+)_[A-Za-z0-9_-]+")
 # Addresses that carry their own permission: Kaggle's clients get them for files and uploads.
 SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
 LONGEST = 8000  # characters of one field of a line
-LAST = 2000  # of these, so many from the end
+LAST = 2000  # characters kept from the end of a longer field
 REMIND_SECONDS = 60.0  # between two lines about an outage that lasts
 VARYING = re.compile(r"\S*\d\S*")  # words of one reason: times, ports, names of files
 MOST_REASONS = 1000  # whose times are remembered

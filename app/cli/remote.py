@@ -128,7 +128,7 @@ class Remote:
     def _call(self, method: str, path: str, **more: Any) -> Answer:
         try:
             response = self._client.request(method, path, **more)
-            if response.has_redirect_location:  # of a proxy that takes https only, for example
+            if response.has_redirect_location:  # for example of a proxy that takes https only
                 raise Refused(
                     f"{self._url} (--url, PODIUM_URL) sends to {response.headers['location']}: "
                     "name the address that it sends to."
@@ -168,7 +168,7 @@ def remote(url: str, key: str) -> Remote | None:
     """
     if not url:
         return None
-    key = key.strip()  # a file ends with a newline
+    key = key.strip()  # the text may come from a file that ends with a newline
     if not key:
         raise Unauthorized(f"A key is needed for {url}: --key, or the variable PODIUM_KEY.")
     if not (key.isascii() and key.isprintable() and " " not in key):

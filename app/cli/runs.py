@@ -203,7 +203,7 @@ def _make_and_print(
     try:
         for run in runs:
             made.append(run)  # noqa: PERF402 (after an error it has what came before)
-    except BaseException:  # of Ctrl-C, too
+    except BaseException:  # Ctrl-C too
         if made:
             _print_keys(made, as_json=as_json, revoke=revoke)
             count = "1 run was" if len(made) == 1 else f"{len(made)} runs were"

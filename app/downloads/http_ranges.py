@@ -18,7 +18,7 @@ LONGEST_PAUSE = 900.0  # seconds; also where the server asks for a longer one
 LONGEST_NUMBER = 18  # digits: a longer one is beyond every file
 CONNECT_SECONDS, SILENT_SECONDS = 30.0, 120.0
 CHUNK_BYTES = 1 << 20
-RENEWALS = 2  # of an address that is refused, without a byte in between
+RENEWALS = 2  # of a refused address in a row, while no byte arrives
 REFUSED = (400, 401, 403)  # what stores answer to a signed address that has expired
 
 

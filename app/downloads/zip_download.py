@@ -18,7 +18,7 @@ from app.downloads.http_ranges import HttpRanges
 from app.downloads.partial_file import PartialFile
 from app.errors import Invalid
 
-LEAST_BYTES = 1 << 16  # of a request: fewer take as long
+LEAST_BYTES = 1 << 16  # a request for fewer bytes takes as long
 # Errors of the standard library on a damaged archive; of one with a password RuntimeError.
 DAMAGE = (
     zipfile.BadZipFile,

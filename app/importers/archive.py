@@ -33,7 +33,7 @@ DAMAGE = (
     EOFError,
     NotImplementedError,
     OverflowError,
-    RecursionError,  # of headers that announce headers
+    RecursionError,  # headers may announce headers without end
     ValueError,
 )
 

@@ -57,7 +57,7 @@ def parse_json(
 
 
 _parsing = threading.Lock()
-_parsed_now: list[None] = []  # one for each document
+_parsed_now: list[None] = []  # has one entry for each document that is being parsed
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def _sample_header(archive: Path) -> list[str]:
         return []
     try:
         return _header_in(archive)
-    except (csv.Error, *ZIP_ERRORS):  # a person fills in the columns then
+    except (csv.Error, *ZIP_ERRORS):  # the person fills in the columns
         return []
 
 

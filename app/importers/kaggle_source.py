@@ -23,7 +23,7 @@ LONGEST_PAUSE = 300.0
 PAGE = 200
 CONNECT_SECONDS = 30.0
 SILENT_SECONDS = 120.0  # without a byte, after which a request is given up and made again
-MOST_PAGES = 25  # of the file list; beyond that the size is a lower bound
+MOST_PAGES = 25  # after these pages of the file list, the size is a lower bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ router = kaggle_router()
 USUAL_PAGE = 20
 DOWNLOAD = "download"
 LINK_SECONDS = 6 * 3600  # an interrupted download resumes at the same address
-ALL_FILES = ""  # in the place of a file's name: all files in one archive
+ALL_FILES = ""  # stands in place of a file's name for all files in one archive
 
 
 @rpc(router, COMPETITIONS, "ListDataFiles")

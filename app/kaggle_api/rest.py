@@ -24,7 +24,7 @@ from app.services.auth import Caller, identify, require_no_harness
 
 router = kaggle_router()
 BASE = "/api/v1/competitions"
-READS = ["GET", "HEAD"]  # of files: what they redirect to answers HEAD too
+READS = ["GET", "HEAD"]  # the addresses to which files redirect answer HEAD too
 KNEW_NO_PAGES = "Swagger-Codegen/"  # the name that kaggle 1.5 and 1.6 send
 # kaggle 1.7 writes the names in the query in lower case.
 NAMES = {

@@ -62,7 +62,7 @@ def _drawn(kind: str, form: str, data: dict[str, Any]) -> bytes:
     specification = chart(kind, data).to_dict(validate=False)
     if form == "vl.json":
         return json.dumps(specification, ensure_ascii=False, indent=1).encode()
-    none: list[str] = []  # no address may be fetched
+    none: list[str] = []  # the renderer may fetch no address
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(
             specification, ppi=PIXELS_PER_INCH, allowed_base_urls=none))  # fmt: skip

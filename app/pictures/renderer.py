@@ -26,7 +26,7 @@ MAX_AT_ONCE = 5  # one is rendered and the others wait, each in a thread that su
 # Of pictures whose area grows with their rows: 75,000 cells took 2 GB and 31 s of a processor, and
 # 1,000 competitions 750 MB. The renderer fails on an axis of some 5,000 names.
 MOST_ROWS = {"heat-map": 10_000, "comparison": 500, "medal-rates": 500}
-MOST_NAMES = 1000  # of an axis
+MOST_NAMES = 1000  # names on one axis
 BUSY = "Other pictures are being rendered; try again in a minute."
 
 

@@ -85,7 +85,7 @@ def names_apart(lines: Rows, domain: tuple[float, float], height: float) -> list
     for score in scores:
         at.append(max(score, at[-1] + step) if at else score)
     top = domain[1] - step
-    for number in reversed(range(len(at))):  # what was pushed out of the drawing comes back
+    for number in reversed(range(len(at))):  # positions pushed out of the drawing come back
         at[number] = min(at[number], top)
         top = at[number] - step
     return [

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 FICLONE = 0x40049409  # linux/fs.h: share the blocks of a file until one of the two is written
-NO_REFLINKS = (errno.EOPNOTSUPP, errno.ENOTTY)  # what a file system says that has none
+NO_REFLINKS = (errno.EOPNOTSUPP, errno.ENOTTY)  # the errors of file systems without reflinks
 _without_reflinks: set[int] = set()  # numbers of devices; competitions have 100,000 files on one
 
 

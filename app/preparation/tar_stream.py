@@ -65,7 +65,8 @@ class TarStream(io.RawIOBase):
         if size is None or size < 0 or (self._in_headers and size > LONGEST_HEADER):
             raise tarfile.ReadError("a header is too long")
         data = self._take(min(size, CHUNK_BYTES))
-        if len(data) == CHUNK_BYTES < size:  # of a file: as much as is there, not as is declared
+        # Read in pieces: a header may declare more bytes than follow.
+        if len(data) == CHUNK_BYTES < size:
             data = b"".join((data, *self._pieces(size - CHUNK_BYTES)))
         if self._is_pax:
             self._is_pax = False

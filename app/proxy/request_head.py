@@ -30,7 +30,7 @@ class Upstream:
     host: str
     port: int
     tls: bool
-    base: str  # a path that stands before every path, or nothing
+    base: str  # the prefix of every path, may be empty
     key: str
 
     @property

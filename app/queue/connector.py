@@ -39,7 +39,8 @@ class PatientConnector(PsycopgConnector):
             pool_factory=_unchecked,
             kwargs={
                 "application_name": "podium worker queue",
-                "client_encoding": "UTF8",  # in a database with SQL_ASCII texts would be bytes
+                # Texts of a database in SQL_ASCII would be bytes without it.
+                "client_encoding": "UTF8",
                 "connect_timeout": 5,
                 "tcp_user_timeout": 15_000,
                 # A crash of PostgreSQL may undo the queue's last half second. A job is then

@@ -59,13 +59,14 @@ class WorkerJobManager(JobManager):
     def __init__(self, connector: Any, shares: Iterable[tuple[Iterable[str], int]] = ()) -> None:
         super().__init__(connector)
         self.running: dict[int, str | None] = {}
-        self._kinds = {  # of each queue: those of its kind, and their places together
+        self._kinds = {  # for each queue: the queues of its kind, and their places together
             queue: (kind, places)
             for queues, places in shares
             for kind in _kinds(queues)
             for queue in kind
         }
-        self._wake: dict[str, NotificationCallback] = {}  # a queue's consumer, to fetch again
+        # Called so that a queue's consumer fetches again.
+        self._wake: dict[str, NotificationCallback] = {}
         self._notifications = 0
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:

@@ -42,7 +42,7 @@ BOUNDS_NOTE = (
 class Measure:
     """A column for each group: its heading, its cells, and the note that explains it."""
 
-    heading: str  # with {} for the group
+    heading: str  # {} stands for the group
     cell: Callable[[GroupRates], str]
     note: str
 

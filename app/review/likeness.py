@@ -12,10 +12,10 @@ import numpy.typing as npt
 from app.grading.graded import Sketch
 
 NEAR = 1e-3  # the relative difference of two numbers that are nearly equal
-NEAR_SHARE = 0.95  # of the numbers compared
+NEAR_SHARE = 0.95  # share of the compared numbers that are near
 VARIED = 16  # distinct numbers that a sketch needs: two good files of few values agree by chance
 PROBES = 8  # submissions that make probing
-FEW_SHARE = 0.005  # of the rows, at least one or two and at most FEW_ROWS
+FEW_SHARE = 0.005  # share of the rows; at least one or two and at most FEW_ROWS rows
 FEW_ROWS = 8
 BLOCK_ROWS = 64  # from here on, two changed rows are few
 _FIRST_CELLS = 8  # looked at first, in all sketches; near files have most of them

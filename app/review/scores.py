@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.domain.leaderboard import Leaderboard
 from app.review.signals import Finding, Level, Signal
 
-TOLERANCE = 1e-9  # of a score from its bound: a logarithm is cut off at 1e-15
+TOLERANCE = 1e-9  # a score this near to its bound counts as at it: logarithms are cut off at 1e-15
 FAST_SECONDS = 600.0
 FAR, VERY_FAR = 1.0, 3.0  # distances on the board
 

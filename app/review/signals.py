@@ -10,7 +10,7 @@ from typing import Any
 class Signal(StrEnum):
     """Unusual properties of a graded submission. None of them is a verdict."""
 
-    PERFECT_SCORE = "perfect_score"  # at the metric's bound, or beyond it
+    PERFECT_SCORE = "perfect_score"  # the score is at the metric's bound or beyond it
     BEYOND_HUMANS = "beyond_humans"  # better than every team by a margin
     SAME_FILE = "same_file"  # the bytes of a file of another experiment
     SAME_PREDICTIONS = "same_predictions"  # another file, and equal or nearly equal predictions

@@ -32,7 +32,7 @@ from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap, m
 from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
 from app.statistics.pass_at_k import PRIOR_ATTEMPTS, by_successes, interval_over_runs, pass_at_k
 
-RESAMPLES = 500  # of the attempts at a competition: a standard deviation within 3 %
+RESAMPLES = 500  # enough for a standard deviation within 3 %
 
 
 @dataclass(frozen=True, slots=True)

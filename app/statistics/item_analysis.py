@@ -15,7 +15,7 @@ from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
 from app.statistics.rasch import Slopes, fit_rasch, slopes
 
-LEVEL = 0.05  # of all competitions together that are not inverted, the share called so
+LEVEL = 0.05  # the expected share of errors among those called inverted, at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from app.statistics.attempts import Grid
 from app.statistics.comparison import LEVEL, POWER, detectable_difference
 from app.units import PERCENT
 
-MOST_DIFFERENCE = 100.0  # of two rates in percent
+MOST_DIFFERENCE = 100.0  # two rates in percent differ by no more
 
 
 @dataclass(frozen=True, slots=True)

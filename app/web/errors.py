@@ -76,7 +76,7 @@ def _page(request: Request, answer: Response) -> Response:
         query = f"?{request.url.query}" if request.url.query else ""
         first = COOKIE not in request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
-        if request.method == "POST":  # each form's address is that of its page, too
+        if request.method == "POST":  # each form is sent to the address of its page
             why = f"{problem['detail']} Nothing was done: send the form again after the login."
         shown = login_page(request, f"{asked_path(request)}{query}", why, status)
         shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.services.submissions.disclose import Disclosed
 from app.web.rendering.formats import HOUR, MINUTE
 
-LEFT, RIGHT = 12.0, 948.0  # of 960 units
+LEFT, RIGHT = 12.0, 948.0  # in a drawing of 960 units
 STEPS = (1, 5, 15, 30, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR,
          12 * HOUR, 24 * HOUR, 72 * HOUR, 240 * HOUR)  # fmt: skip
 MOST_TICKS = 12

@@ -84,7 +84,7 @@ class GradingLoop(Generic[AnyClaim]):
         for one in left:
             try:
                 self._lifecycle.claims.give_back(one).result()
-            except Exception as error:  # one attempt too many is counted
+            except Exception as error:  # the only effect is that one attempt too many is counted
                 log.warning("cannot give back", extra={"error": type(error).__name__})
 
     def _claim(self) -> list[AnyClaim] | None:

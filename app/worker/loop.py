@@ -19,7 +19,7 @@ from app.worker.grading_loop import IDLE_SECONDS, GradingLoop, pause
 # Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
 REST_SECONDS = 0.01  # between two claims, while the graders have work
-ALONE_SECONDS = 60.0  # for all files during whose grading a server died
+ALONE_SECONDS = 60.0  # the bound for all files during whose grading a server died
 BUSY_SECONDS = 0.05  # how often the regrades' loop checks whether live submissions are graded
 
 

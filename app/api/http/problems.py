@@ -83,7 +83,7 @@ def document(
 
 def install(app: FastAPI) -> None:
     """Turn every error of this application into a problem document."""
-    redirect_without_slash(app.router)  # what has no route then is 404
+    redirect_without_slash(app.router)  # a path that has no route then is 404
     app.add_exception_handler(PodiumError, _podium_error)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid_request)

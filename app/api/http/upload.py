@@ -190,7 +190,7 @@ class _Parser(MultiPartParser):
     def __init__(self, request: Request, stream: AsyncGenerator[bytes, None]) -> None:
         super().__init__(request.headers, stream, **FORM_LIMITS)
         self._directory = body_directory(request)
-        self.has_ended = False  # with the last boundary
+        self.has_ended = False  # whether the last boundary was read
 
     def on_end(self) -> None:
         """Note that the last boundary came."""

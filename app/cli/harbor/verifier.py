@@ -63,7 +63,8 @@ def grade(slug: str, file: Path) -> dict[str, Any]:
         VerifierError: Podium cannot be reached, refuses the key, or failed.
     """
     url = os.environ.get("PODIUM_URL", "").rstrip("/")
-    key = os.environ.get("PODIUM_KEY", "").strip()  # a file ends with a newline
+    # The text may come from a file that ends with a newline.
+    key = os.environ.get("PODIUM_KEY", "").strip()
     if not url.startswith(("http://", "https://")) or not key:
         raise VerifierError("Set PODIUM_URL and PODIUM_KEY (a harness's key) where Harbor runs.")
     data = file.read_bytes()

@@ -35,7 +35,7 @@ BACKLOG = 2048
 # libuv accepts one at each listening socket. Were it one, somebody who connects would wait until a
 # request was served for each connection that came before.
 ACCEPTED = 4
-UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what is on its way
+UNSENT_BYTES = 128 * 1024  # what the kernel keeps for one connection beyond what is on its way
 MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
 FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
 DATABASE_SECONDS = 30.0  # to wait for a database that starts at the same time
@@ -73,7 +73,7 @@ def run_server(host: str | None, port: int | None) -> None:
             app.state.shutdown()
 
     limit = ConnectionLimit(_bounds(settings))
-    app.state.connections = limit  # for /readyz
+    app.state.connections = limit  # /readyz reads it
     starting = StartErrors(app)
     config = uvicorn.Config(
         starting,

@@ -30,7 +30,7 @@ from app.regular_file import open_regular
 LARGEST_RECEIPT = 100_000_000
 # `missing` beside it counts seeds without a run.
 WORDS = {"missing": "without a submission"}
-LARGEST_OTHER = 4_000_000  # a line of allowed signers takes up to seventy times its bytes
+LARGEST_OTHER = 4_000_000  # parsing a line of allowed signers takes up to seventy times its bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def words_of_query(words: Sequence[str]) -> list[str]:
 def _write_text(text: str, to: Path | None) -> None:
     if to is None:
         sys.stdout.write(visible(text) if out.is_terminal else text)
-        sys.stdout.flush()  # a full disk is told, and not only when the process ends
+        sys.stdout.flush()  # a full disk is reported here, not only when the process ends
     else:
         write_file("--out", to, text.encode())
 

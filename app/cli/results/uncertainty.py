@@ -18,7 +18,7 @@ from app.errors import PodiumError
 
 SHOWN = ("competition", "seed", "score", "standard error", "95 % interval", "medal",
          "chance of a medal", "why not", "submission")  # fmt: skip
-THIS_COMMAND = ""  # in place of the id of a key
+THIS_COMMAND = ""  # stands in place of a key's id
 
 
 def uncertainty(

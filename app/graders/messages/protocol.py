@@ -23,7 +23,8 @@ from app.graders.walls.isolation import Isolation
 M = TypeVar("M", bound=BaseModel)
 Text = Annotated[str, Field(max_length=4096)]
 
-ENTRIES = (1000, 300, 100, 30, 10)  # of a list: the first that fits into a message is used
+# Lengths to which a list is cut: the first that fits into a message is used.
+ENTRIES = (1000, 300, 100, 30, 10)
 
 
 class ProtocolError(Exception):

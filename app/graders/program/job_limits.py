@@ -68,7 +68,7 @@ def own_bytes(child: Child) -> int:
 def _memory(process: Path) -> int:
     """The memory of a process without mapped files; 0 if it has ended."""
     found = _own_memory(process)
-    if not found:  # so it is of a process whose first thread has ended, and others go on
+    if not found:  # the process's first thread has ended, and others go on
         with contextlib.suppress(OSError):
             found = max(map(_own_memory, (process / "task").iterdir()), default=0)
     return found
@@ -86,7 +86,7 @@ def threads(child: Child) -> int:
     """The threads of a process; 0 if it has ended."""
     try:
         return os.stat(f"/proc/{child.pid}/task").st_nlink - 2  # noqa: PTH116
-    except OSError:  # no /proc here
+    except OSError:  # /proc is not mounted
         return 0
 
 

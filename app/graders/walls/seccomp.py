@@ -74,7 +74,8 @@ _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 _GROWS_DOWN = 0x100  # MAP_GROWSDOWN
 _THREAD_WITH_ITS_FILES = 0x00010400  # CLONE_THREAD and CLONE_FILES
-_CLOCK_OF_A_PROCESS = 0x80000000  # of any process, by its id: CPUCLOCK in the kernel's source
+# Set in the numbers of processes' clocks: CPUCLOCK in the kernel's source.
+_CLOCK_OF_A_PROCESS = 0x80000000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ. No locks, leases,
 # owners of signals, seals and notifications.

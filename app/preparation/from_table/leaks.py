@@ -9,9 +9,9 @@ from scipy.stats import spearmanr
 from app.domain.wording import counted
 from app.preparation.from_table.target import numbers
 
-TELLS = 0.3  # a rank correlation of ids or of the order with the target from which they tell it
+TELLS = 0.3  # ids or the order reveal the target from this rank correlation on
 REPEATS = 2  # how often a value has to occur on average for a pair of columns to say something
-COPIES = 0.999  # a rank correlation from which a column is the target in other words
+COPIES = 0.999  # a column is a copy of the target from this rank correlation on
 
 
 def leaks(train: pd.DataFrame, test: pd.DataFrame, target: str, own_id: str | None) -> list[str]:

@@ -16,7 +16,7 @@ from app.errors import Invalid
 from app.grading.reading.utf8 import decode_text
 
 PACKED = ".gz"
-FIRST_BYTES = 1 << 16  # of a table, in which another format or encoding is seen
+FIRST_BYTES = 1 << 16  # enough of a table to see another format or encoding
 NOT_ASCII = bytes(range(128, 256))
 PARQUET = (".parquet", ".pq")
 # What pandas and pyarrow raise at a file that is none, or whose description of itself is wrong.

@@ -16,7 +16,7 @@ from app.storage.blobs.disk_reserve import WHAT_TO_DO, DiskReserve
 from app.system_limits import is_disk_full
 
 FOLDER = "downloads"  # of the data directory
-CHANGES = 3  # of an archive while it is downloaded, after which it is given up
+CHANGES = 3  # a download is given up after the archive changed this often
 Result = TypeVar("Result")
 
 

@@ -111,7 +111,7 @@ def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
     try:
         inner = _only_table(raw, name) if is_packed else name
         target = folder / PurePosixPath(inner).name
-        target.unlink(missing_ok=True)  # of an archive that was replaced meanwhile
+        target.unlink(missing_ok=True)  # left by an archive that was replaced meanwhile
         raw.copy(inner, target, within=name if is_packed else None)
     except (*DAMAGE, OSError) as error:
         require_damage(error)

@@ -39,7 +39,7 @@ class SubmissionClaims:
         self._are_others = are_others
         self.may_have_more = True
         self._outages = 0  # of the writer, after which nothing was lost any more
-        self._noted: set[str] = set()  # in a grader's hands
+        self._noted: set[str] = set()  # ids of files noted as being graded
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
         self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)

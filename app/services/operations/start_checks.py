@@ -100,7 +100,8 @@ def _identity_of(store: BlobStore) -> bytes:
     text = store.keep_first(STORE_FILE, uuid.uuid4().hex)
     try:
         found = bytes.fromhex(text)
-        if len(found) != IDENTITY_BYTES:  # an empty one would be that of each store that lost its
+        # Every store that lost its identity would match an empty one.
+        if len(found) != IDENTITY_BYTES:
             raise ValueError
         return found
     except ValueError:

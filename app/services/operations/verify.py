@@ -194,7 +194,7 @@ def _comparison(store: BlobStore, scratch: Path) -> Callable[[_Target], tuple[_T
                     copy.unlink(missing_ok=True)
         except DamagedFile as error:
             return target, str(error)
-        except ValueError:  # of path_of
+        except ValueError:  # path_of refuses the digest
             return target, NO_DIGEST
         if found != target.bytes:
             told = f"a row says that the file has {target.bytes!r} bytes, and it has {found}"

@@ -7,7 +7,7 @@ from app.errors import Conflict, SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.revisions import current_revision, known_revisions
 
-FIRST_WITH_REVIEWS = "0014"  # which are compared with what was signed
+FIRST_WITH_REVIEWS = "0014"  # reviews are compared with what was signed
 
 
 class OldSchema(Conflict):

@@ -102,7 +102,7 @@ def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
             count += issue_for_run(context, run_id)[1]
         except PodiumError as error:  # the others do not wait for this one
             log.warning("no receipt", extra={"run": run_id, "why": error.detail})
-        except Exception:  # its rows are damaged: it comes again each time, before the others
+        except Exception:  # its rows are damaged: without this it would stop the others each time
             log.exception("no receipt", extra={"run": run_id})
     return count
 

@@ -103,7 +103,8 @@ def _attempt(
         "seed": one.seed,
         "run": one.run,
         "state": one.state.value,
-        "policy": None if one.imported else one.feedback.value,  # not known
+        # The policy of an imported run is not known.
+        "policy": None if one.imported else one.feedback.value,
         "outcome": "imported" if one.imported else outcome_of(one),
         "failure": one.failure,
         "submissions": one.sent,

@@ -20,7 +20,7 @@ from app.statistics.rates import GroupRates, medal_rates_of
 from app.statistics.simultaneous import Simultaneous, compare_all
 
 MOST_COMPARED = 50  # 1,225 pairs
-RATES_BYTES = 5_000  # of a group
+RATES_BYTES = 5_000  # memory of one group's rates
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,7 @@ def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
 def _mean(scores: Sequence[float]) -> float:
     try:
         return fmean(scores)
-    except OverflowError:  # of scores that are far off
+    except OverflowError:  # the sum of very large scores is beyond all floats
         return fsum(score / len(scores) for score in scores)
 
 

@@ -49,7 +49,7 @@ class Reviewer:
     _near: NearFiles = field(default_factory=NearFiles)
     _versions: LRUCache[int, VersionFacts] = field(default_factory=lambda: LRUCache(128))
     _passed_over: dict[int, float] = field(default_factory=dict)  # versions, and until when
-    _losses: int = 0  # of the database, when they were read
+    _losses: int = 0  # the database's losses when these caches were filled
 
     def turn(self) -> int:
         """Compute the signals of up to 100 submissions. Returns the number of submissions.

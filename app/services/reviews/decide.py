@@ -25,7 +25,7 @@ LOGGED_AS = {
     ReviewDecision.EXCLUDE: "exclusion",
     ReviewDecision.ANNOTATE: "annotation",
 }
-LISTED, DELISTED = "leak", "delisting"  # of files known to be leaked
+LISTED, DELISTED = "leak", "delisting"  # the kinds of log entries about files known to be leaked
 
 
 def decide(

@@ -42,7 +42,7 @@ class _Version:
     files: list[FileCells] = field(default_factory=list)
     cells: Cells = field(default_factory=lambda: np.empty((0, 64), dtype="<f4"))
     last: int = 0  # the largest number of a file
-    turn: Turn | None = None  # that it was read for
+    turn: Turn | None = None  # the turn for which it was last read
 
     def add(self, rows: Sequence[FileCells]) -> None:
         if not rows:

@@ -52,7 +52,8 @@ class Catalogue:
         self.public_files = PublicFilesOfVersions(database)
         self._database = database
         self._suites_file = competitions_dir / "suites.toml"
-        self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})  # of a text of the file
+        # The file's text, and the suites parsed from it.
+        self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})
         self._lock = threading.Lock()
         self._entries: LRUCache[VersionKey, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
         self._versions: LRUCache[tuple[int, int], VersionRecord] = LRUCache(CACHED_VERSIONS)

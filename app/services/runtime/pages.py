@@ -9,7 +9,7 @@ from app.errors import Invalid
 
 Item = TypeVar("Item")
 Cursor = TypeVar("Cursor")
-MOST_DIGITS = 18  # of a cursor that is a number: always fits into a column of integers
+MOST_DIGITS = 18  # a number of so many digits always fits into a column of integers
 
 
 def one_more(limit: int | None) -> int | None:

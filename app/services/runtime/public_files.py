@@ -20,7 +20,7 @@ from app.storage.database.database import Database
 from app.storage.queries import competitions
 
 CACHED_BYTES = 64_000_000  # of all versions together; one version is kept in any case
-BYTES_BESIDE = 1000  # of a version, beside its JSON and two numbers for each file
+BYTES_BESIDE = 1000  # memory of a version beside its JSON and two numbers for each file
 
 
 class PublicFiles(Sequence[dict[str, Any]]):

@@ -48,7 +48,7 @@ class StoredBytes:
 
         def give_back() -> None:
             with self._lock:
-                known.total -= size  # a sum that was read meanwhile is without them
+                known.total -= size  # a sum that was read meanwhile does not include them
 
         return give_back
 

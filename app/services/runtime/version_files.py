@@ -29,9 +29,10 @@ from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
 from app.thread_pool import map_concurrently
 
-CACHED_LISTS = 512  # of files, one or two for each version
+CACHED_LISTS = 512  # a version has one or two lists
 PARALLEL_COPIES = 8  # files that are stored or fetched at the same time
-NAME = re.compile(r"[0-9a-f]{32}")  # of a version's directory: it begins its content hash
+# A version's directory is named by the first digits of its content hash.
+NAME = re.compile(r"[0-9a-f]{32}")
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
 VersionKey = tuple[int, str, datetime]
 

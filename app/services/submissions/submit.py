@@ -169,7 +169,7 @@ async def store_bytes(
         StorageFull, StoreAway: the bytes cannot be stored.
     """
     reservation = await _reserve(context, run, announced, meta)
-    is_stored = True  # or may be, where this request is cancelled
+    is_stored = True  # it may be stored even where this request is cancelled
     try:
         blob = await store_in_thread(announced.bytes, put) if reservation.stores else announced
         row = new_submission(run, submission_id, blob, meta)

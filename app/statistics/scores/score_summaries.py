@@ -53,7 +53,7 @@ from app.units import PERCENT
 
 RESAMPLES = 2_000
 CELLS_AT_ONCE = 2_000_000  # bounds the memory of the resamples
-DECIMALS = 9  # of percents of the scale
+DECIMALS = 9  # percents of the scale are rounded to these
 THRESHOLDS = tuple(float(at) for at in range(0, 100, 5))
 
 

@@ -122,7 +122,7 @@ class FileCache:
                 return self._make(path, make, partial)
             except StorageFull as full:
                 if isinstance(full.__cause__, OSError) and full.__cause__.errno == errno.EFBIG:
-                    raise  # a limit of one file: without the others it would not be larger
+                    raise  # the limit for one file's size: removing other files would not help
                 made = size_of(partial) if partial.exists() else 0
                 with translate_disk_full(FETCHED), translate_store_away(FETCHED):
                     delete(partial)
@@ -156,7 +156,7 @@ class FileCache:
                 # Another process has made it meanwhile.
                 delete(partial)
                 return self._open(path) or self._make(path, make, partial)
-        lease = Lease(path, descriptor)  # which closes the descriptor, whatever fails now
+        lease = Lease(path, descriptor)  # from here on the lease closes the descriptor
         self._count(size)
         return lease
 
@@ -169,7 +169,8 @@ class FileCache:
             lease = Lease(path, descriptor)
             with contextlib.suppress(FileNotFoundError):
                 if is_at(descriptor, path):
-                    with contextlib.suppress(OSError):  # a disk that is read-only can be read
+                    # The file can be read also where the disk is read-only.
+                    with contextlib.suppress(OSError):
                         os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
                     return lease
             lease.close()  # removed after it was opened; there may be a new entry

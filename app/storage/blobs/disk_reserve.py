@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.errors import DiskReserved, StoreAway
 
-MOST_BYTES, MOST_FILES = 10 * 1024**3, 100_000  # of a large disk, no more is kept
+MOST_BYTES, MOST_FILES = 10 * 1024**3, 100_000  # the most kept free on a large disk
 GIGABYTE = 1024**3
 WHAT_TO_DO = "Nothing was stored. The operator of this Podium has to free space."
 FOR_STRANGERS = (

@@ -37,7 +37,7 @@ def keep_first_text(file: Path, text: str) -> str:
         sync_directory(file.parent)
     try:
         return _read(file)
-    except FileNotFoundError as error:  # a link to nothing
+    except FileNotFoundError as error:  # a link whose target is missing
         raise _unreadable(file, error) from None
 
 

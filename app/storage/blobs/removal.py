@@ -31,7 +31,7 @@ def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> b
     """
     try:
         descriptor = os.open(path, OPENED)
-    except OSError as error:  # not there, another user's, or no file: store it again
+    except OSError as error:  # missing, another user's, or no file: the blob is stored again
         if is_used_up(error):
             raise
         return False
@@ -79,7 +79,7 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
 
 def _warn_or_raise(path: Path, error: OSError) -> None:
     if is_used_up(error):
-        raise error  # so would be all that follow
+        raise error  # the same error would follow for all others
     log.warning("an old file stays", extra={"path": str(path), "why": error.strerror})
 
 

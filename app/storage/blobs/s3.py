@@ -134,8 +134,8 @@ class S3Blobs:
             try:
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
                 is_copied = True
-            except FileNotFoundError as error:  # an earlier call copied it and removed it there
-                if NO_FILE not in str(error):  # a page of what is in front of the store
+            except FileNotFoundError as error:  # an earlier call copied it and removed the source
+                if NO_FILE not in str(error):  # a proxy in front of the store answered with a page
                     raise
             size = self._size(key)
             if is_copied and size is None:
@@ -185,7 +185,7 @@ class S3Blobs:
         # Grading or showing the blob on this machine then needs no fetch.
         try:
             self._cache.add(f"{CACHE_KIND}/{path_of(blob.sha256)}", path)
-        except OSError as error:  # its disk is full, or another one: the store has the blob
+        except OSError as error:  # the cache's disk is full, for example; the store has the blob
             log.warning("no copy in the cache", extra={"blob": blob.sha256, "why": error.strerror})
             return False
         return True
@@ -206,7 +206,7 @@ class S3Blobs:
 
     def _text(self, key: str) -> str:
         answer = obstore.get(self._store, key)
-        if not answer.meta["e_tag"]:  # a page of what is in front of the store
+        if not answer.meta["e_tag"]:  # a proxy in front of the store answered with a page
             raise not_as_said(self.name, "does not send what it has")
         return bytes(answer.bytes()).decode(errors="replace").strip()
 

@@ -23,7 +23,7 @@ from app.storage.blobs.unreferenced import OldFile
 
 REMOVED = "removed"  # blobs that were copied aside
 MOST_COPIED = 5 << 30  # bytes: S3 copies no larger object in one request, so such ones stay
-Listed = tuple[str, int]  # a key, and the bytes of its object
+Listed = tuple[str, int]  # a key, and the size of its object
 
 
 def removed_key(sha256: str) -> str:

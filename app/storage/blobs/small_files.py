@@ -63,7 +63,7 @@ class SmallFiles:
                 with translate_disk_full(), translate_store_away():
                     self._write(blob, body)
                 outcomes.append(None)
-            except Exception as error:  # no space, or its path is taken: the others have theirs
+            except Exception as error:  # no space, or its path is taken; the other files are stored
                 outcomes.append(error)
         if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:
             self._end_journal()

@@ -18,7 +18,7 @@ from app.errors import StorageFull, StoreAway
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.system_limits import is_disk_full
 
-CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
+CHECKED_BYTES = 16 << 20  # the free disk space is looked at after so many bytes of an upload
 # The directory was removed or unmounted, or its disk fails.
 SUBMITTED = "submitted files"
 AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EROFS, errno.EIO, errno.ESTALE})

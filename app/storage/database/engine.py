@@ -94,7 +94,7 @@ def _require_hosts(url: URL) -> None:
     ports = ",".join(given.get("port", ())).split(",")
     try:
         for host in hosts:
-            if not host.startswith(("/", "@")):  # a socket's path
+            if not host.startswith(("/", "@")):  # otherwise it is the path of a socket
                 host.encode("idna")  # UnicodeError is a ValueError
         for port in ports:
             int(port or 0)

@@ -92,7 +92,7 @@ class Run(Base):
         UniqueConstraint("experiment", "competition", "seed"),
         # Statistics ask whether an experiment has newly closed runs, and which are open.
         Index(None, "state", "experiment", "failure"),
-        Index(None, "closed_at"),  # which closed lately and have no receipt
+        Index(None, "closed_at"),  # finds runs that closed lately and have no receipt
     )
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)

@@ -18,7 +18,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import database_url, make_engine
 
 REVISIONS = table("alembic_version", column("version_num"))  # Alembic's own names
-OF_EVERY_REVISION = "submission"  # a table that the first migration made, and none removed
+OF_EVERY_REVISION = "submission"  # the first migration made this table, and none removed it
 
 
 def known_revisions() -> list[str]:

@@ -10,7 +10,8 @@ from sqlalchemy.types import NullType
 from app.storage.database.dump import backup_tables
 from app.storage.database.jsonl import IN_PARTS
 
-UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)  # of a column type's reader
+# What the readers of column types raise.
+UNREADABLE = (ValueError, TypeError, LookupError, RecursionError)
 
 
 def unreadable_values(connection: Connection) -> Iterator[tuple[str, str]]:

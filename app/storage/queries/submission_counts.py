@@ -28,7 +28,7 @@ IS_SINCE = and_(
     TABLE.c.id >= bindparam("first_id"),
 )
 LONGEST_UPLOAD = timedelta(days=1)
-AHEAD = timedelta(days=2)  # of `since`, which is a day ago
+AHEAD = timedelta(days=2)  # measured from `since`, which is a day ago
 LATEST_SINCE = (
     select(TABLE.c.received_at)
     .where(OF_RUN, IS_SINCE)
@@ -89,7 +89,7 @@ def counted_time(
     the times of `others`. None if there is none.
     """
     also = [at for at in others if at > since]
-    skipped = max(0, later - len(also))  # of the latest that count, whatever the others are
+    skipped = max(0, later - len(also))  # how many of the latest that count are skipped
     query = LATEST_SINCE if everything else LATEST_SINCE.where(IS_COUNTED)
     bound = {"run_id": run_id, "later": skipped, "most": later - skipped + 1, **_since(since)}
     latest = sorted([*session.execute(query, bound).scalars(), *also], reverse=True)

@@ -9,7 +9,7 @@ from app.reports.success_rates import improvement_in_percent
 
 NONE = "–"
 MINUTE, HOUR = 60, 3600
-WRITTEN_OUT = 1e6  # a larger improvement is written with an exponent
+WRITTEN_OUT = 1e6  # larger improvements are written with an exponent
 KILOBYTE = 1000
 
 

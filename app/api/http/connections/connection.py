@@ -18,7 +18,7 @@ from app.api.http.turns.sender_turns import PEER, WAITING
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
-MAX_HEADERS = 400  # and trailers: each takes some 160 bytes of memory beyond its own
+MAX_HEADERS = 400  # with trailers; each takes some 160 bytes of memory beyond its text
 MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
 # The parser takes others too: of HTTP/0.9 the first line may end at a line feed in the address, and
 # what a proxy in front took for the rest of the address is a header then.

@@ -14,10 +14,10 @@ from typing import Protocol
 
 log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
-AT_ONCE_SECONDS = 0.1  # in which a client that has connected sends the head of its request
+AT_ONCE_SECONDS = 0.1  # a client that connects sends the head of its request within this time
 LOOKED_AT_SECONDS = 0.05  # between two looks at all connections of an address that has too many
 MOST_AT_ONCE = 50  # requests that wait for a turn, and are closed after one such look
-MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, some are closed
+MOST_UNSENT_BYTES = 64 * 1024 * 1024  # beyond this sum over all connections, some are closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ class ConnectionLimit:
         self._open: set[Connection] = set()
         self._of_address: Counter[str] = Counter()
         self._sending: dict[Connection, None] = {}  # those with many unsent bytes, oldest first
-        self._replaceable: dict[str | None, _Replaceable] = {}  # by address; None: of all
+        # By address; the key None has those of all addresses.
+        self._replaceable: dict[str | None, _Replaceable] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -210,7 +211,7 @@ def _least_useful(candidates: Sequence[Connection], newest: Connection) -> _Repl
         stalled.sort(key=lambda one: one.stalled_since or 0.0)
         return _Replaceable(stalled, lambda one: one.stalled_since is not None)
     owing = [one for one in candidates if one is not newest and one.owes_bytes()]
-    late = time.monotonic() - AT_ONCE_SECONDS  # who connected since may be about to send
+    late = time.monotonic() - AT_ONCE_SECONDS  # a client that connected later may be about to send
     silent = [one for one in owing if one.holder == one.address and one.since < late]
     if not silent:
         waiting = [one for one in candidates if one.waits_for_turn]

@@ -9,8 +9,8 @@ import struct
 
 # Linux's struct tcp_info: tcpi_unacked, then tcpi_bytes_acked and tcpi_notsent_bytes.
 TCP_INFO = struct.Struct("=24xI92xQ16xI")
-AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: what was not sent is thrown away
-LEAST_BYTES = 1024  # of a body in a second, counted over `idle_seconds`
+AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER with no time: unsent data is thrown away
+LEAST_BYTES = 1024  # a body must bring this many a second on average over `idle_seconds`
 
 
 class Writing:

@@ -15,10 +15,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 READ_BYTES = 32 * 1024  # taken from the socket at once
 # Parsed at once of a body in chunks: one of a byte takes as long as a large one.
 PIECE_OF_CHUNKS = 2 * 1024
-MAX_UNREAD_PARTS = 256  # of a body that the application has not taken: chunks, or pieces of them
-MAX_LEFT_PARTS = 1024  # of a body that comes after its answer; then others have a turn
-LEFT_PARTS_SECONDS = 0.01  # for these, some five times what parsing them takes
-MAX_ESCAPES = 4096  # of a path: of the longest name of a file, if each of its bytes is escaped
+MAX_UNREAD_PARTS = 256  # chunks, or pieces of chunks, that the application has not taken
+MAX_LEFT_PARTS = 1024  # of a body after its answer; then other connections have a turn
+LEFT_PARTS_SECONDS = 0.01  # between two such turns: some five times what parsing takes
+MAX_ESCAPES = 4096  # a path has as many where every byte of the longest file name is escaped
 CUT_PATH = 1000  # bytes of one with more, which names nothing
 END_OF_HEAD = b"\r\n\r\n"
 

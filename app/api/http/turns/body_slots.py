@@ -11,11 +11,11 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 
-RECEIVED_BYTES = 32 * 1024 * 1024  # of large bodies that are not complete
-HOLDER_BYTES = 2 * 1024 * 1024  # of these, of one key
+RECEIVED_BYTES = 32 * 1024 * 1024  # the bound for all large bodies that are being received
+HOLDER_BYTES = 2 * 1024 * 1024  # the same for the bodies of one key
 UPLOADS = 16  # files that a key sends at once, and a run's key a quarter of them
-WORKED_BYTES = 512 * 1024  # of complete bodies, from their parsing to the answer
-ALL_UPLOADS = 1_000_000  # no bound: connections are bounded
+WORKED_BYTES = 512 * 1024  # the bound for complete bodies, from their parsing to the answer
+ALL_UPLOADS = 1_000_000  # in effect no bound: connections are bounded
 Release = Callable[[], None]
 
 

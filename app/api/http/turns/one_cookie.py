@@ -8,7 +8,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 MOST_ALIKE = 16  # cookies with the name in their text
-MOST_BYTES = 4096  # of the cookie; what comes behind is left out
+MOST_BYTES = 4096  # a longer cookie is cut
 
 
 class OneCookie:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OF_KEY = 16  # requests of a key or a login that are worked on at once
-OF_RUN = 4  # of a run's key
+OF_RUN = 4  # the same for a run's key
 BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 TURN = "podium.request_turn"  # key in the scope
 

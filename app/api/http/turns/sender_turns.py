@@ -116,7 +116,7 @@ class _Queue:
         self._turns = 0
         self._is_taken = False
         self._waiting: dict[str, deque[asyncio.Future[bool]]] = {}  # by address, the next one first
-        self._number = 0  # of these
+        self._number = 0  # the waiting requests of all addresses
 
     async def take(self, scope: Scope, address: str = "") -> bool:
         """Wait for the turn; False if the client went away before."""
