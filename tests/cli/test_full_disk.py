@@ -241,11 +241,16 @@ def test_a_result_is_written_whole_or_leaves_the_file_as_it_was(data: Path, tmp_
 
 def test_a_place_that_takes_no_file_is_told(data: Path, tmp_path: Path) -> None:
     make_run(data)
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
     for option in ("--out", "--parquet"):
-        missing = tmp_path / "missing" / "file"
-        done = podium(data, *REPORT, option, missing)
-        assert done.returncode == 1
-        assert f"{option}: {missing} cannot be written: No such file" in done.stderr
+        for place, why in (
+            (tmp_path / "missing" / "file", "No such file"),
+            (loop, "a symbolic link leads to itself."),
+        ):
+            done = podium(data, *REPORT, option, place)
+            assert done.returncode == 1
+            assert f"{option}: {place} cannot be written: {why}" in done.stderr
 
 
 def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Path) -> None:

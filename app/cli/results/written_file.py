@@ -20,6 +20,10 @@ def write_file(option: str, file: Path, data: bytes) -> None:
             file.write_bytes(data)  # a pipe or a device, which stays what it is
         else:
             _replace(file.resolve(), data)
+    except RuntimeError:  # of `resolve`
+        raise Invalid(
+            f"{option}: {file} cannot be written: a symbolic link leads to itself."
+        ) from None
     except OSError as error:
         raise Invalid(f"{option}: {file} cannot be written: {error.strerror}.") from None
 
