@@ -74,9 +74,11 @@ class DiskReserve:
     def _files(self, disk: os.statvfs_result) -> tuple[int, float]:
         """How many more files there may be, and for how many of them there is room kept.
 
-        Some file systems have no bound, and say 0.
+        Some file systems have no bound or do not know it, and say 0. Where none is left indeed, the
+        attempt to make a file fails.
         """
-        return disk.f_favail, min(disk.f_files * self.percent / 100, MOST_FILES)
+        kept = min(disk.f_files * self.percent / 100, MOST_FILES) if disk.f_favail else 0.0
+        return disk.f_favail, kept
 
     def _bytes(self, disk: os.statvfs_result) -> tuple[int, float]:
         """The bytes that are free, and those of them that are kept."""
