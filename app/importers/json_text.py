@@ -50,7 +50,9 @@ def parse_json(
     except RecursionError:
         raise too_deep from None
     except ValueError as error:
-        raise error_at("", f"it cannot be read: {error}") from None
+        is_long = "integer string conversion" in str(error)  # Python's words advise programmers
+        why = "a whole number has too many digits" if is_long else error
+        raise error_at("", f"it cannot be read: {why}") from None
     if _is_nested_beyond(document, MOST_NESTED):
         raise too_deep
     return document

@@ -50,7 +50,11 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
     try:
         text = data.decode("utf-8-sig")
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise _bad_file(
+            name, f"is not UTF-8 (byte {error.start}): save it as a CSV in UTF-8"
+        ) from None
+    except csv.Error as error:
         raise _bad_file(name, f"is not a CSV file: {error}") from None
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     if header.count(SCORE) != 1:

@@ -26,7 +26,11 @@ def read_run_groups(data: bytes) -> dict[str, list[str]]:
         raise Invalid(f"The file of run groups {IS_POINTER}.")
     try:
         rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise Invalid(
+            f"The file of run groups is refused at byte {error.start}: it is not UTF-8."
+        ) from None
+    except csv.Error as error:
         raise Invalid(f"The file of run groups is refused: {error}.") from None
     if not rows or [cell.strip() for cell in rows[0]] != COLUMNS:
         raise Invalid(f"The file of run groups is refused at line 1: expected {','.join(COLUMNS)}.")

@@ -153,7 +153,7 @@ def test_run_groups() -> None:
         (b"experiment_id,run_group\na,1\nb\n", "line 3"),
         (b"experiment_id,run_group\na,1\na,1\n", "line 3"),
         (b"experiment_id,run_group\na,\n", "line 2"),
-        (b"\xff", "refused"),
+        (b"a\xff", "at byte 1: it is not UTF-8"),
     ],
 )
 def test_bad_run_groups_are_refused_with_their_line(text: bytes, line: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+import pytest
+
 from app.importers.json_text import parse_json, without_garbage_collection
 
 
@@ -38,3 +40,8 @@ def test_documents_that_are_read_at_once_leave_the_search_for_garbage_on_behind_
         states.append(gc.isenabled())
 
     assert states == [False, False, False, True]
+
+
+def test_a_number_of_thousands_of_digits_is_told_to_who_sent_it() -> None:
+    with pytest.raises(LookupError, match="it cannot be read: a whole number has too many digits"):
+        parse_json(b"1" * 10_000, lambda place, why: LookupError(f"{place}{why}"), pairs=dict)

@@ -59,3 +59,8 @@ def test_a_zip_that_cannot_be_read_is_told(damage: str, tmp_path: Path) -> None:
             del data[20:directory]
     with pytest.raises(BadCompetition, match="is a zip that cannot be read"):
         scores_of(bytes(data), tmp_path)
+
+
+def test_a_board_in_another_encoding_is_told(tmp_path):
+    with pytest.raises(BadCompetition, match=r"is not UTF-8 \(byte 0\): save it as a CSV in UTF-8"):
+        scores_of("Score\n1\n".encode("utf-16"), tmp_path)
