@@ -312,28 +312,6 @@ def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path) -> None:
         small.close()
 
 
-def test_uploads_leave_a_part_of_the_files_that_a_disk_can_have(tmp_path: Path) -> None:
-    """Files of some bytes used up its inodes: nothing was written, and no server was ready."""
-    with small_disk(tmp_path / "disk", 4096) as disk:
-        subprocess.run(["mount", "-o", "remount,nr_inodes=400", disk], check=True)
-        store = DiskBlobs(disk / "blobs", 25.0)
-        small = SmallFiles(store)
-        store.put(b"a")
-        put_all(small, [b"b"])
-        ballast = [disk / str(number) for number in range(os.statvfs(disk).f_favail - 95)]
-        for file in ballast:
-            file.touch()
-
-        for attempt in (lambda: store.put(b"c"), lambda: put_all(small, [b"d"]), store.new_upload):
-            with pytest.raises(DiskReserved, match=r"can have 95 more files \(inodes\)"):
-                attempt()
-        for file in ballast:
-            file.unlink()
-        store.put(b"c")
-        assert len(put_all(small, [b"d"])) == 1
-        small.close()
-
-
 def test_only_who_reads_results_is_told_whose_disk_is_full(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 64 * 1024) as disk, contextlib.ExitStack() as clients:
         server = PodiumServer(disk / "data", graders=1, disk_reserve_percent=0).start()
