@@ -1,4 +1,7 @@
-"""Run blocking functions in threads, at low cost, since every submission needs one."""
+"""Run blocking functions in threads, at low cost, since every submission needs one.
+
+Which pool is for what: docs/decisions/0049-a-pool-for-each-kind-of-waiting.md.
+"""
 
 from __future__ import annotations
 
