@@ -87,6 +87,7 @@ def test_it_reads_everything_that_may_be_said():
         'x = { kind = "number", min = -1, max = 1.5 }',
         'x = { kind = "probability" }',
         'x = { kind = "integer", min = 0, max = 4 }',
+        'x = { kind = "number", min = 1, max = 1 }',
         'x = { kind = "boolean" }',
         'x = { kind = "label" }',
         'x = { kind = "label", labels = ["a", "b"] }',

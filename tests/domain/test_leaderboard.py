@@ -231,6 +231,8 @@ def test_a_score_that_is_the_median_is_not_above_it_whatever_the_last_bit_of_the
         (["0.12345"] * 8 + ["0.1234"] * 2 + ["0.1"], 5),  # trailing zeros dropped
         (["3", "2", "1"] * 100, None),
         (["-0.12345", "+1.50000"], 5),
+        (["0.123456789", "0.5"], 9),  # the most that count, and half of the scores
+        (["0.1234567891", "0.5"], None),
     ],
 )
 def test_decimals_are_found_where_the_texts_are_clear(texts, decimals):

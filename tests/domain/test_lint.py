@@ -85,6 +85,8 @@ def test_one_team_with_a_usual_mark_is_a_sentinel(mark):
 
 def test_minus_one_is_a_sentinel_where_all_other_scores_are_positive():
     assert codes(lint_leaderboard([*CLEAN, -1.0], higher_is_better=True)) == ["sentinel_scores"]
+    with_zero = [*CLEAN, 0.0, -1.0]
+    assert "sentinel_scores" in codes(lint_leaderboard(with_zero, higher_is_better=True))
 
 
 def test_minus_one_is_a_score_where_others_are_negative():
