@@ -42,3 +42,18 @@ def test_the_first_stream_of_a_key_takes_the_place_of_one_of_whoever_has_most() 
             pass
         assert not any(place.is_lost for place in places)
     assert streams == StreamLimit(5)
+
+
+def test_streams_that_lost_their_places_and_do_not_end_are_bounded() -> None:
+    """Their clients read nothing, so that they learn late of it."""
+    streams = StreamLimit(4)
+    with contextlib.ExitStack() as lasting:
+        for _ in range(4):
+            lasting.enter_context(streams.slot("many", 8))
+        for number in range(4):
+            with streams.slot(f"new {number}", 8):
+                pass
+            lasting.enter_context(streams.slot("many", 8))
+        with pytest.raises(Unavailable), streams.slot("one too many", 8):
+            pass
+    assert streams == StreamLimit(4)

@@ -51,6 +51,7 @@ class StreamLimit:
 
     limit: int
     _open: dict[str, list[StreamPlace]] = field(default_factory=dict)
+    _ending: int = 0  # have lost their places, and may wait for a client that reads nothing
 
     @property
     def per_reader(self) -> int:
@@ -74,17 +75,20 @@ class StreamLimit:
             raise TooManyStreams(f"{most} event streams are open with this key; close one first.")
         if sum(map(len, self._open.values())) >= self.limit:
             longest = max(self._open.values(), key=len)
-            if open_now or len(longest) < 2:
+            if open_now or len(longest) < 2 or self._ending >= self.limit:
                 raise self.full()
             lost = longest.pop(0)
             lost.is_lost = True
+            self._ending += 1
             lost.tell()
         place = StreamPlace(tell)
         self._open.setdefault(holder, []).append(place)
         try:
             yield place
         finally:
-            if not place.is_lost:
+            if place.is_lost:
+                self._ending -= 1
+            else:
                 self._open[holder].remove(place)
                 if not self._open[holder]:
                     del self._open[holder]
