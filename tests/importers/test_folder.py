@@ -352,6 +352,12 @@ def test_a_folder_in_the_place_of_a_csv_file_is_a_mistake(tiny, name):
     assert problem_of(tiny) == (name, "", "must be a plain file")
 
 
+def test_other_folders_may_have_the_name_of_a_csv_file(tiny):
+    write(tiny, {"private/masks.csv/part-0": "x", "public/images.csv/part-0": "y"})
+
+    assert "private/masks.csv/part-0" in contents(stage(tiny).directory)
+
+
 def test_a_file_in_a_folders_place_is_a_mistake(tmp_path):
     folder = tmp_path / "source" / "tiny"
     write(folder, {"competition.toml": TOML, "public": "x"})

@@ -59,12 +59,14 @@ def import_folder(
     *,
     max_bytes: int | None = None,
     max_manifest: int = LARGEST,
+    is_stored: bool = False,
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
     New content makes a new version. Content that was imported before gives its existing version,
     whose damaged or missing files it replaces.
-    `progress` is called with the path and the size in bytes of each copied file.
+    `progress` is called with the path and the size in bytes of each copied file. A folder that
+    `is_stored` is a version with changes by Podium: bounds of new ones do not apply to it.
 
     Raises:
         BadCompetition: the folder has mistakes, or is not what its manifest lists; `problems` lists
@@ -73,6 +75,9 @@ def import_folder(
     """
     require_disk_space(context)
     require_as_listed(folder, max_manifest)
+    stored_texts = _stored_texts(context, folder.absolute().name)
+    if is_stored:
+        stored_texts.append((folder / TOML).read_bytes().decode())
     scratch = context.scratch()
     try:
         staged = stage_folder(
@@ -80,7 +85,7 @@ def import_folder(
             scratch / "staged",
             max_bytes=max_bytes or _max_bytes(context, folder),
             progress=progress,
-            stored=_stored_texts(context, folder.absolute().name),
+            stored=stored_texts,
         )
         known = _known_version(context, staged)
         if known is not None:

@@ -47,7 +47,7 @@ def replace_leaderboard(
         (folder / TOML).write_text(
             _toml_with(version.toml.removeprefix(BYTE_ORDER_MARK), source), encoding="utf-8"
         )
-        return import_folder(context, folder)
+        return import_folder(context, folder, is_stored=True)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

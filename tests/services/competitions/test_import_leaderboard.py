@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.medals import MedalRule
-from app.errors import DamagedFile
+from app.errors import BadCompetition, DamagedFile
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.services.competitions.import_folder import import_folder
 from app.services.competitions.import_leaderboard import replace_leaderboard
@@ -41,6 +41,23 @@ def current(context: Context) -> tuple[int, dict[str, str]]:
         assert version is not None
         files = version_files.all_files(session, version.id)
     return version.number, {file.path: file.sha256 for file in files}
+
+
+def test_a_version_from_before_a_bound_gets_a_new_leaderboard(
+    context: Context, tmp_path: Path
+) -> None:
+    pattern = ".*" + "|x" * 1000
+    folder = write_competition(
+        tmp_path / "bikes", columns={"target": {"kind": "text", "pattern": pattern}},
+        metric="mean_levenshtein_error",
+    )  # fmt: skip
+    with pytest.raises(BadCompetition):
+        import_folder(context, folder)
+    import_folder(context, folder, is_stored=True)  # as a version that had no such bound
+
+    replace(context, tmp_path)
+
+    assert current(context)[0] == 2
 
 
 @pytest.mark.parametrize("damage", ["other bytes", "lost"])
