@@ -16,19 +16,14 @@ from dataclasses import dataclass, field
 
 from app.graders.messages.framing import receive, send
 from app.graders.program.child import Child, NotStarted, start_child, starting
-from app.graders.program.job_limits import (
-    FEW_THREADS,
-    WATCH_MILLISECONDS,
-    JobLimits,
-    own_bytes,
-    threads,
-)
+from app.graders.program.job_limits import WATCH_MILLISECONDS, JobLimits, own_bytes, threads
 
 # Without a job, the process of the next job is ended after this time, and after the first second if
-# it has taken more memory than this, or has more than a few threads: its metric.py is loaded, and
-# those of many competitions together could use up the memory or the process ids of the machine.
+# it has taken more memory or has more threads than this: its metric.py is loaded, and those of many
+# competitions together could use up the memory or the process ids of the machine. A pool that a
+# library keeps for its computations has fewer threads as a rule.
 LOADING_SECONDS, SPARE_SECONDS = 1.0, 20.0
-SPARE_BYTES = 64 * 1024 * 1024
+SPARE_BYTES, SPARE_THREADS = 64 * 1024 * 1024, 32
 _TAKE, _END, _ENDING, _NONE = b"t", b"e", b"w", b"n"
 
 Job = Callable[[socket.socket], None]
@@ -153,7 +148,7 @@ def _is_too_much(spare: _Process) -> bool:
     waited = time.monotonic() - spare.started
     return waited > SPARE_SECONDS or (
         waited > LOADING_SECONDS
-        and (own_bytes(spare.child) > SPARE_BYTES or threads(spare.child) > FEW_THREADS)
+        and (own_bytes(spare.child) > SPARE_BYTES or threads(spare.child) > SPARE_THREADS)
     )
 
 
