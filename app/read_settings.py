@@ -174,9 +174,7 @@ def expected(field: FieldInfo) -> str:
         return f"{', '.join(most)} or {last}"
     bounds = {name: limit for rule in field.metadata for name, limit in _bounds(rule)}
     words = TYPES.get(kind, "text")
-    if "min_length" in bounds:
-        words += " that is not empty"
-    elif "gt" in bounds:
+    if "gt" in bounds:
         words += f" greater than {bounds['gt']:g}"
     elif "ge" in bounds and "le" in bounds:
         return f"{words} from {bounds['ge']} to {bounds['le']}"
@@ -186,7 +184,7 @@ def expected(field: FieldInfo) -> str:
 
 
 def _bounds(rule: Any) -> Iterable[tuple[str, Any]]:
-    found = ((name, getattr(rule, name, None)) for name in ("ge", "gt", "le", "lt", "min_length"))
+    found = ((name, getattr(rule, name, None)) for name in ("ge", "gt", "le", "lt"))
     return ((name, limit) for name, limit in found if not isinstance(limit, NoneType))
 
 
@@ -201,11 +199,6 @@ def _sentences(refusal: ValidationError) -> Iterable[str]:
 
 def _refuse_unknown_names() -> None:
     known = [variable(name, field) for name, field in Settings.model_fields.items()]
-    if Path(ENV_FILE).is_fifo():  # pydantic would wait until somebody writes to it
-        raise BadSettings(
-            f"{Path(ENV_FILE).absolute()} is a named pipe: expected a file. Remove it, or write "
-            "the settings to a file of this name."
-        )
     try:
         in_file = dotenv_values(ENV_FILE) if Path(ENV_FILE).is_file() else {}
     except UnicodeDecodeError:

@@ -72,7 +72,7 @@ class Settings(BaseSettings):
         description="the competition folders that `check` and the first start read, with "
         "`suites.toml`; default: the bundled ones",
     )
-    host: str = Field("127.0.0.1", min_length=1, description="address to listen on")
+    host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 selects a free one")
     connections: int = Field(
         2000,

@@ -23,7 +23,7 @@ from tests.cli.test_places import podium_in
         (["gc"], {"PODIUM_GC_AGE_HOURS": "old"}, "PODIUM_GC_AGE_HOURS is 'old': expected"),
         (["verify"], {"PODIUM_DATA_DIR": "x" * 5000}, "letters is too long"),
         (["serve"], {"PODIUM_DATA_DIR": "data\udcff"}, "expected a path in UTF-8"),
-        (["serve"], {"PODIUM_HOST": ""}, "PODIUM_HOST is '': expected text that is not empty."),
+        (["serve"], {"PODIUM_HOST": ""}, "The host is empty: expected an address"),
         (["worker"], {"PODIUM_GRADERS": "-1"}, "PODIUM_GRADERS is '-1': expected"),
     ],
 )
@@ -40,13 +40,16 @@ def test_a_wrong_setting_is_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pipe_in_place_of_the_settings_is_not_waited_for(tmp_path: Path) -> None:
+def test_settings_are_read_from_a_pipe_to_which_a_program_writes_them(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".env")
+    write = "while :; do echo PODIUM_DATA_DIR=from-the-pipe > .env; done"
 
-    done = podium_in(tmp_path, "competitions", "list")
+    with subprocess.Popen(["sh", "-c", write], cwd=tmp_path) as writer:
+        done = podium_in(tmp_path, "keys", "list")
+        writer.kill()
 
     assert done.returncode == 1
-    assert f"{tmp_path / '.env'} is a named pipe: expected a file." in done.stderr
+    assert f"{tmp_path / 'from-the-pipe'}" in done.stderr
 
 
 def test_what_is_wrong_with_a_directory_is_a_sentence(tmp_path: Path) -> None:
