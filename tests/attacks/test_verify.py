@@ -227,6 +227,7 @@ def test_objects_are_compared_although_the_directory_for_temporary_files_is_smal
         ("UPDATE competition_version SET files = '{'", "files"),
         ("UPDATE competition_version SET status = 'odd'", "status"),
         ("UPDATE competition_version SET imported_at = 'soon'", "imported_at"),
+        ("UPDATE competition_version SET title = CAST(x'61ff62' AS TEXT)", "title"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_named(podium: Podium, change: str, column: str) -> None:

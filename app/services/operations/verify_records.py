@@ -6,7 +6,11 @@ from sqlalchemy.orm import Session
 
 from app.services.operations.verify_progress import Damage
 from app.services.receipts.check_database import check_trust
-from app.storage.database.unreadable_values import UNREADABLE, unreadable_values
+from app.storage.database.unreadable_values import (
+    UNREADABLE,
+    require_of_value,
+    unreadable_values,
+)
 
 CHANGED_RECORD = (
     "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
@@ -23,8 +27,9 @@ def changed_records(session: Session) -> list[Damage]:
     ]
     try:
         trust = list(check_trust(session))
-    except UNREADABLE:
+    except UNREADABLE as error:
         if not unread:
             raise
+        require_of_value(error)
         trust = [("receipts and log", "they were not checked: they need what cannot be read")]
     return found + [Damage("receipt", name, why, [], CHANGED_RECORD) for name, why in trust]
