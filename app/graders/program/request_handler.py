@@ -27,8 +27,7 @@ class GradeHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        answer = answer_of(lambda: self._answer(request))
-        return _reply(request, answer, self._versions.kept_bytes)
+        return _reply(request, answer_of(lambda: self._answer(request)))
 
     def _answer(self, request: Request) -> Answer:
         folder = VersionFolder(request.slug, Path(request.version_dir))
@@ -59,8 +58,7 @@ class ValidateHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        answer = answer_of(lambda: self._answer(request))
-        return _reply(request, answer, self._forms.kept_bytes)
+        return _reply(request, answer_of(lambda: self._answer(request)))
 
     def _answer(self, request: Request) -> Answer:
         if request.task != "validate":
@@ -69,9 +67,9 @@ class ValidateHandler:
         return tasks.validate_submission(form, Path(request.file))
 
 
-def _reply(request: Request, answer: Answer, kept_bytes: int) -> bytes:
+def _reply(request: Request, answer: Answer) -> bytes:
     is_out_of_memory = isinstance(answer, GraderFault) and answer.kind == "memory"
-    return write_reply(request.id, answer, kept_bytes, retire=is_out_of_memory)
+    return write_reply(request.id, answer, retire=is_out_of_memory)
 
 
 def _load(folder: VersionFolder) -> version_loader.LoadedVersion:
