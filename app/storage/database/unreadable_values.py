@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Column, Connection, Select, Table, select, type_coerce
+from sqlalchemy import Column, Connection, Executable, Table, select, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
@@ -25,10 +25,7 @@ def unreadable_values(connection: Connection) -> Iterator[tuple[str, str]]:
         DBAPIError: the database is away, or its file is damaged.
     """
     for table in backup_tables():
-        try:
-            _read_all(connection, select(table))
-        except UNREADABLE as error:
-            require_of_value(error)
+        if _why_unreadable(connection, select(table)) is not None:
             for column in table.columns:
                 yield from _in_column(connection, table, column)
 
@@ -39,40 +36,33 @@ def require_of_value(error: BaseException) -> None:
         raise error
 
 
-def _read_all(connection: Connection, query: Select[Any]) -> None:
-    with connection.execute(query, execution_options=IN_PARTS) as rows:
-        for _ in rows:
-            pass
-
-
 def _in_column(
     connection: Connection, table: Table, column: Column[Any]
 ) -> Iterator[tuple[str, str]]:
-    """The unreadable values of a column. Its rows are read one by one only if some are."""
-    try:
-        _read_all(connection, select(column))
-    except UNREADABLE as error:
-        require_of_value(error)
-    else:
+    """The unreadable values of a column. Its rows are read one by one only if it has some."""
+    if _why_unreadable(connection, select(column)) is None:
         return
-    keys = list(table.primary_key)
-    as_stored = select(*(type_coerce(key, NullType()) for key in keys))
-    try:
-        rows = connection.execute(as_stored).all()
-    except UNREADABLE as error:
-        require_of_value(error)
-        yield f"table {table.name}, column {column.name}", _reason(error)
+    keys = [type_coerce(key, NullType()).label(key.name) for key in table.primary_key]
+    why = _why_unreadable(connection, select(*keys))
+    if why is not None:  # so no row can be named
+        yield f"table {table.name}, column {column.name}", why
         return
-    for row in rows:
+    for row in connection.execute(select(*keys)).all():
         parts = list(zip(keys, row, strict=True))
-        of_row = [type_coerce(key, NullType()) == part for key, part in parts]
-        try:
-            connection.execute(select(column).where(*of_row)).all()
-        except UNREADABLE as error:
-            require_of_value(error)
+        of_row = [key == part for key, part in parts]
+        why = _why_unreadable(connection, select(column).where(*of_row))
+        if why is not None:
             place = ", ".join(f"{key.name} {part}" for key, part in parts)
-            yield f"table {table.name}, {place}, column {column.name}", _reason(error)
+            yield f"table {table.name}, {place}, column {column.name}", why
 
 
-def _reason(error: BaseException) -> str:
-    return str(error.orig if isinstance(error, DBAPIError) else error)
+def _why_unreadable(connection: Connection, query: Executable) -> str | None:
+    """Why a value that the query gives cannot be read; None if all can."""
+    try:
+        with connection.execute(query, execution_options=IN_PARTS) as rows:
+            for _ in rows:
+                pass
+    except UNREADABLE as error:
+        require_of_value(error)
+        return str(error.orig if isinstance(error, DBAPIError) else error)
+    return None
