@@ -166,7 +166,10 @@ class _RemoteWorker:
             is_outage=may_pass,
         )
         queues = [queue for queues, _ in self._config.shares for queue in queues]
-        self._on_ready(f"Podium worker: queues {', '.join(queues)}, {concurrency} at once")
+        self._on_ready(
+            f"Podium worker: queues {', '.join(queues)}, {concurrency} at once, and as many of "
+            "competitions with a metric.py"
+        )
         await consumer.run(stop)
         if self._refusal is not None:
             raise self._refusal

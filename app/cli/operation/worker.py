@@ -23,7 +23,11 @@ def worker(
     ] = ",".join(QUEUES),
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, help="submissions claimed at once; default: 2 x graders + 2"),
+        typer.Option(
+            min=1,
+            help="submissions claimed at once, and as many of competitions with a metric.py; "
+            "default: 2 x graders + 2",
+        ),
     ] = None,
     adopt: Annotated[
         bool,
