@@ -14,7 +14,7 @@ from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_line
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
-from app.domain.states import ArchivalKind
+from app.domain.states import LARGEST_SEED, LEAST_SEED, ArchivalKind
 from app.domain.wording import counted
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def withdraw_imports(
     reason: Annotated[str, typer.Option(help="why, for later readers")],
     competition: Annotated[str | None, typer.Option(help="only of this competition")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=-(2**31), max=2**31 - 1, help="only of this seed")
+        int | None, typer.Option(min=LEAST_SEED, max=LARGEST_SEED, help="only of this seed")
     ] = None,
     url: Url = "",
     key: Key = "",

@@ -159,6 +159,11 @@ class Remote:
             raise Refused(f"{self._url}: it answered {status} for a file")
 
 
+def can_be_key(text: str) -> bool:
+    """Whether a text has only characters that keys have."""
+    return text.isascii() and text.isprintable() and " " not in text and text != ""
+
+
 def remote(url: str, key: str) -> Remote | None:
     """The Podium at `url`; None without one: the command then uses the data directory.
 
@@ -171,7 +176,7 @@ def remote(url: str, key: str) -> Remote | None:
     key = key.strip()  # the text may come from a file that ends with a newline
     if not key:
         raise Unauthorized(f"A key is needed for {url}: --key, or the variable PODIUM_KEY.")
-    if not (key.isascii() and key.isprintable() and " " not in key):
+    if not can_be_key(key):
         raise Invalid("--key (PODIUM_KEY): it has characters that no key has.")
     if not url.startswith(("http://", "https://")):
         raise Invalid(f"{url!r} (--url, PODIUM_URL) is not an address: write http://host:port.")

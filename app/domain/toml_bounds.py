@@ -66,13 +66,10 @@ def _long_patterns(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
 def _repeated_fields(columns: dict[str, dict[str, Any]]) -> Iterator[Problem]:
     for name, column in columns.items():
         fields = column.get("fields")
-        times = (
-            Counter(one for one in fields if isinstance(one, str))
-            if isinstance(fields, list)
-            else {}
-        )
-        for field in (one for one, count in times.items() if count > 1):
-            yield _problem(f"submission.columns.{name}.fields", f"names {_cut(field)!r} twice")
+        names = fields if isinstance(fields, list) else []
+        for field, count in Counter(one for one in names if isinstance(one, str)).items():
+            if count > 1:
+                yield _problem(f"submission.columns.{name}.fields", f"names {_cut(field)!r} twice")
 
 
 def _problem(key: str, message: str) -> Problem:

@@ -23,7 +23,7 @@ from app.units import CHUNK_BYTES, MEGABYTE
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
 FOLDERS = ("public", "private")
 # An empty folder in their place would count as no file, and the competition as one without data.
-DATA = [name + end for name in ("private/answers.csv", SAMPLE_FILE) for end in ("", ".gz")]
+DATA_FILES = [name + end for name in ("private/answers.csv", SAMPLE_FILE) for end in ("", ".gz")]
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # The files next to these folders, and the greatest size of each in bytes.
 TOP_FILES = {
@@ -157,7 +157,7 @@ def _mistake(path: str, found: os.DirEntry[str]) -> str | None:
     mistake = name_mistake(below)
     if mistake:
         return mistake
-    if path in DATA and is_folder:
+    if path in DATA_FILES and is_folder:
         return "must be a plain file"
     if not (found.is_file(follow_symlinks=False) or is_folder):
         return "is neither a plain file nor a folder"

@@ -11,6 +11,7 @@ from app.cli.context import podium
 from app.cli.imports.archived_note import note_archived
 from app.cli.output import err, json_at_the_end, one_of, out, print_note
 from app.cli.progress import file_progress
+from app.cli.remote import can_be_key
 from app.domain.states import ArchivalKind
 from app.domain.wording import counted
 from app.errors import Invalid
@@ -37,7 +38,7 @@ def connect(source: str, key_file: Path | None) -> None:
     if key_file is None:
         return
     key = key_file.read_text(encoding="utf-8", errors="replace").strip()
-    if not (key.isascii() and key.isprintable()) or " " in key or not key:
+    if not can_be_key(key):
         raise Invalid(f"{key_file} has no key: expected a text of one line, as pod_researcher_...")
     if key.startswith("pod_run_"):
         raise Invalid(

@@ -24,8 +24,8 @@ def grade_or_wait(
 ) -> None:
     """Wait until `is_done()` is true. If no server grades here, grade in this process.
 
-    `grade(stop)` runs the loop; `stop(idle)` ends it. SIGTERM is as Ctrl-C, and so is
-    a terminal that closes: the command ends its graders first, so that their files do not count as
+    `grade(stop)` runs the loop; `stop(idle)` ends it. SIGTERM and a terminal that closes
+    end the command as Ctrl-C does: it ends its graders first, so that their files do not count as
     the cause of a death.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)

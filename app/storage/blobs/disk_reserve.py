@@ -72,10 +72,10 @@ class DiskReserve:
         return any(free < 2 * kept for free, kept in (self._bytes(disk), self._files(disk)))
 
     def _files(self, disk: os.statvfs_result) -> tuple[int, float]:
-        """How many more files there may be, and for how many of them there is room kept.
+        """How many more files the disk can have, and how many of these are kept.
 
-        Some file systems have no bound or do not know it, and say 0. Where none is left indeed, the
-        attempt to make a file fails.
+        A file system without a bound says 0, and none are kept. Where 0 are left indeed, no file
+        can be made anyway.
         """
         kept = min(disk.f_files * self.percent / 100, MOST_FILES) if disk.f_favail else 0.0
         return disk.f_favail, kept
