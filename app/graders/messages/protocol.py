@@ -52,13 +52,12 @@ class Ready(ReplyModel):
 class Reply(ReplyModel):
     """The answer to one request. With `retire` the grader must be replaced before the next.
 
-    `kept_bytes` is about the memory of the version that a competition's process keeps; a grader
-    says 0.
+    `kept_bytes` is about the memory of the competition versions that the grader keeps.
     """
 
     request: str
     answer: AnswerModel
-    kept_bytes: Count = 0
+    kept_bytes: Count
     retire: bool = False
 
 
@@ -102,9 +101,7 @@ def read(model: type[M], data: bytes) -> M:
         raise ProtocolError(f"not a {model.__name__}: {type(error).__name__}") from None
 
 
-def write_reply(
-    request: str, answer: Answer, kept_bytes: int = 0, *, retire: bool = False
-) -> bytes:
+def write_reply(request: str, answer: Answer, kept_bytes: int, *, retire: bool = False) -> bytes:
     """The reply with this answer. Lists are cut if the message would be too large."""
     return _cut_to_size(
         lambda most: Reply(

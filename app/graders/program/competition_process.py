@@ -135,14 +135,14 @@ def serve_competition(channel: socket.socket, rules: JobRules) -> None:
     folder = folder_of(first)
     if first.task == "check":
         checked = answer_of(partial(_check, folder, rules))
-        send(channel, protocol.write_reply(first.id, checked))
+        send(channel, protocol.write_reply(first.id, checked, 0))
         return
     try:
         process = CompetitionProcess(folder, rules)
     except BaseException as error:
         request = protocol.read(Request, receive(channel))
         fault = answer_for(error)
-        send(channel, protocol.write_reply(request.id, fault, retire=True))
+        send(channel, protocol.write_reply(request.id, fault, 0, retire=True))
         return
     idle = select.poll()
     idle.register(channel, select.POLLIN)

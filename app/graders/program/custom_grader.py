@@ -46,7 +46,7 @@ class CustomGrader:
             answer = self._answer(request)
         except NotStarted as error:
             answer = answer_for(error)
-        return protocol.write_reply(request.id, answer)
+        return protocol.write_reply(request.id, answer, self._kept_bytes())
 
     def _answer(self, request: Request) -> Answer:
         if request.task == "check":
@@ -89,8 +89,10 @@ class CustomGrader:
     def _evict(self) -> None:
         """End the least recently used processes until the budget is kept."""
         while self._kept and (
-            len(self._kept) > MOST_COMPETITIONS
-            or sum(one.kept_bytes for one in self._kept.values()) > self._budget
+            len(self._kept) > MOST_COMPETITIONS or self._kept_bytes() > self._budget
         ):
             _, oldest = self._kept.popitem(last=False)
             self._starter.end(oldest)
+
+    def _kept_bytes(self) -> int:
+        return sum(one.kept_bytes for one in self._kept.values())

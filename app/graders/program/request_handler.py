@@ -27,7 +27,8 @@ class GradeHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        return _reply(request, answer_of(lambda: self._answer(request)))
+        answer = answer_of(lambda: self._answer(request))
+        return _reply(request, answer, self._versions.kept_bytes)
 
     def _answer(self, request: Request) -> Answer:
         folder = VersionFolder(request.slug, Path(request.version_dir))
@@ -58,7 +59,8 @@ class ValidateHandler:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        return _reply(request, answer_of(lambda: self._answer(request)))
+        answer = answer_of(lambda: self._answer(request))
+        return _reply(request, answer, self._forms.kept_bytes)
 
     def _answer(self, request: Request) -> Answer:
         if request.task != "validate":
@@ -67,9 +69,9 @@ class ValidateHandler:
         return tasks.validate_submission(form, Path(request.file))
 
 
-def _reply(request: Request, answer: Answer) -> bytes:
+def _reply(request: Request, answer: Answer, kept_bytes: int) -> bytes:
     is_out_of_memory = isinstance(answer, GraderFault) and answer.kind == "memory"
-    return write_reply(request.id, answer, retire=is_out_of_memory)
+    return write_reply(request.id, answer, kept_bytes, retire=is_out_of_memory)
 
 
 def _load(folder: VersionFolder) -> version_loader.LoadedVersion:
