@@ -187,15 +187,10 @@ def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
 
 
 def _counted(
-    runs: Sequence[RunOutcome],
-    missing: Sequence[Missing],
-    padding: Padding,
-    counted_as_failed: set[str],
+    runs: Sequence[RunOutcome], missing: Sequence[Missing], padding: Padding, as_failed: set[str]
 ) -> tuple[list[SuccessOutcome], set[str]]:
     """The outcomes that count, and the competitions without a run that count as failed."""
-    counted = [
-        _outcome(each, counted_as_failed) for each in runs if each.status is ResultStatus.COUNTED
-    ]
+    counted = [_outcome(each, as_failed) for each in runs if each.status is ResultStatus.COUNTED]
     if padding is not Padding.FAIL:
         return counted, set()
     pending = [each for each in runs if each.status is ResultStatus.PENDING]

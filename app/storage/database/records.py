@@ -203,3 +203,12 @@ class ClaimRecord:
     sha256: str
     attempts: int
     claimed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddedSubmission:
+    """A submission that a regrade got: the bytes of its file, and the version that grades it."""
+
+    submission_id: str
+    bytes: int
+    version_id: int

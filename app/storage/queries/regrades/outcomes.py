@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, bindparam, func, insert, literal, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, SubmissionState
 from app.storage.database.models import Run, Submission
+from app.storage.database.records import AddedSubmission
 from app.storage.database.rows import values
 from app.storage.database.tables.regrades import Regrade, RegradeOutcome
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -110,21 +111,15 @@ def _outcome(
     return row["regrade_id"], row["version_id"], outcome
 
 
-class AddedSubmission(NamedTuple):
-    """A submission that a regrade got: the bytes of its file, and the version that grades it."""
-
-    submission_id: str
-    bytes: int
-    version_id: int
-
-
 def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
     """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
 
     Returns them with the versions that will grade them.
     """
+    fixed = regrade.version_id
+    version = SUBMISSION.c.version_id if fixed is None else literal(fixed)
     query = (
-        select(SUBMISSION.c.id, SUBMISSION.c.version_id, SUBMISSION.c.bytes)
+        select(SUBMISSION.c.id, SUBMISSION.c.bytes, version)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
         .where(*_missing(regrade))
         .order_by(SUBMISSION.c.id)
@@ -132,11 +127,8 @@ def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
     )
     if regrade.submission_id is not None:
         query = query.where(SUBMISSION.c.id == regrade.submission_id)
-    found = session.execute(query).all()
+    added = [AddedSubmission(*row) for row in session.execute(query)]
     new = {"regrade_id": regrade.id, "state": SubmissionState.QUEUED, "attempts": 0}
-    added = [
-        AddedSubmission(row.id, row.bytes, regrade.version_id or row.version_id) for row in found
-    ]
     rows = [
         {**new, "submission_id": one.submission_id, "version_id": one.version_id} for one in added
     ]
