@@ -76,16 +76,18 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
     count = differences.size
-    if np.ptp(differences) < 1e-9:  # the mean of equal thirds can differ from each of them
-        mean, sem = float(differences[0]), 0.0 if count > 1 else None
+    a_mean, b_mean = (mean_in_percent(grid.shares[:, at].tolist(), count) for grid in (a, b))
+    mean = a_mean - b_mean  # a mean of the differences has other last bits, seen where it ends in 5
+    if np.ptp(differences) < 1e-9:  # differences of equal thirds can differ in their last bits
+        sem = 0.0 if count > 1 else None
     else:
-        mean, sem = mean_and_sem(differences)
+        _, sem = mean_and_sem(differences)
     p = None if not sem else float(2 * stdtr(count - 1, -abs(mean) / sem))
     like = None if not sem else within_range(t_interval(mean, sem, count))
     return Comparison(
         competitions=count,
-        a_mean=mean_in_percent(a.shares[:, at].tolist(), count),
-        b_mean=mean_in_percent(b.shares[:, at].tolist(), count),
+        a_mean=a_mean,
+        b_mean=b_mean,
         difference=mean,
         sem=sem,
         ci95=like,

@@ -94,7 +94,7 @@ def compare_all(
     differences = shares[:, left] - shares[:, right]
     # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
-    mean = differences.mean(axis=0)
+    mean = np.array(means)[left] - np.array(means)[right]
     sem = np.zeros(len(mean)) if count < 2 else differences.std(axis=0, ddof=1) / np.sqrt(count)
     known = sem > 1e-9
     critical = _critical(differences[:, known] - mean[known]) if known.any() else None

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.statistics.efficiency import Efficiency, Usage, efficiency
-from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
+from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem, mean_in_percent
 from app.statistics.intervals import in_percent, over_competitions, over_runs
 from app.statistics.rates import ALL
 from app.units import PERCENT
@@ -136,7 +136,7 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     runs = over_runs(column, np.array([len(part) for part in parts]))
     alone = parts[0] if len(parts) == 1 and parts[0] else None
     return Rate(
-        mean=PERCENT * fmean(shares),
+        mean=mean_in_percent(shares, len(shares)),
         sem=None if runs is None else PERCENT * float(runs.sem[0]),
         wilson95=None if alone is None else wilson(sum(alone), len(alone)),
         bootstrap95=cluster_bootstrap(PERCENT * column)[0],

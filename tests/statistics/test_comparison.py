@@ -14,6 +14,7 @@ from app.domain.result_choices import RATES, Padding
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.comparison import compare, difference_over_runs
 from app.statistics.intervals import over_runs
+from app.statistics.simultaneous import compare_all
 from tests.statistics.make import attempt, random_attempts
 
 
@@ -36,6 +37,25 @@ def test_difference_interval_and_p_are_those_of_the_paired_t_test() -> None:
     assert found.p == pytest.approx(test.pvalue)
     assert found.ci95 == pytest.approx(tuple(test.confidence_interval(0.95)))
     assert found.a_mean - found.b_mean == pytest.approx(found.difference)
+
+
+@pytest.mark.parametrize("ours", [[1] * 9 + [0] * 7, [1] * 13 + [2, 0, 0]])
+@pytest.mark.parametrize("theirs", [[0] * 16, [3] * 3 + [0] * 13, [3] * 5 + [0] * 11])
+def test_the_difference_is_that_of_the_rates_to_the_last_bit(
+    ours: list[int], theirs: list[int]
+) -> None:
+    """18.7 points were reported between 18.8 and 0.0 %."""
+    slugs = [f"c{n:02}" for n in range(16)]
+    a, b = (
+        make_grid(
+            [attempt(slug, seed, "gold" if seed < won else None)
+             for slug, won in zip(slugs, each, strict=True) for seed in range(3)], slugs,
+        )
+        for each in (ours, theirs)
+    )  # fmt: skip
+    expected = 100 * (sum(ours) - sum(theirs)) / 48
+    assert compare(a, b).difference == expected
+    assert abs(compare_all("ab", [a, b]).pairs[0].difference) == abs(expected)
 
 
 def test_the_interval_over_runs_is_newcombes_of_the_intervals_of_both() -> None:

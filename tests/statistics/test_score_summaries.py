@@ -121,6 +121,12 @@ def test_a_score_on_a_step_of_the_profile_is_not_above_it() -> None:
         assert (shares[step], shares[before]) == (0.0, 100.0)
 
 
+def test_shares_that_end_in_5_are_exact() -> None:
+    given = [np.array([100.0 if n < 23 else 0.0]) for n in range(80)]
+    assert summarise(given).profile[0].share == 28.75
+    assert probability_better(given, [np.array([50.0])] * 80).value == 28.75
+
+
 def test_many_attempts_are_compared_without_a_table_of_all_pairs() -> None:
     a, b = scores(1, 2_000, 1), scores(1, 2_000, 2)
     tracemalloc.start()

@@ -56,6 +56,12 @@ def test_one_competition_has_wilsons_interval_and_its_runs_spread():
     assert found.average_improvement.median == 0.2
 
 
+def test_a_rate_that_ends_in_5_is_exact():
+    """It was 28.749999999999996, which other tables would show as 28.7."""
+    found = success_rates([one for n in range(80) for one in runs(f"c{n}", 0.2 if n < 23 else 0.0)])
+    assert found["all"].success_rate.mean == 28.75
+
+
 def test_one_run_has_no_spread():
     found = success_rates([*runs("a", 0.2), *runs("b", 0.2, 0.2)])["all"]
     assert (found.success_rate.mean, found.success_rate.sem) == (100.0, None)

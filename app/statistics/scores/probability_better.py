@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.statistics.estimates import Array
+from app.statistics.estimates import Array, means_in_percent
 from app.statistics.intervals import in_percent, over_competitions, over_runs_of
 from app.statistics.scores.score_estimates import ScoreEstimate
-from app.units import PERCENT
 
 
 def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
@@ -40,7 +39,7 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
         runs = over_runs_of(shares, np.array(variances)[:, None], np.array(attempts))
     like = over_competitions(shares)
     return ScoreEstimate(
-        PERCENT * float(shares.mean()),
+        means_in_percent(shares)[0],
         in_percent(runs),
         in_percent(like),
     )

@@ -31,7 +31,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import bdtr
 
-from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap
+from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap, means_in_percent
 from app.statistics.intervals import (
     in_percent,
     of_squared_error,
@@ -97,11 +97,11 @@ def _profile(scores: Sequence[Array]) -> list[ProfilePoint]:
     return [
         ProfilePoint(
             above,
-            PERCENT * float(shares[:, at].mean()),
+            mean,
             in_percent(runs, at),
             in_percent(like, at),
         )
-        for at, above in enumerate(THRESHOLDS)
+        for at, (above, mean) in enumerate(zip(THRESHOLDS, means_in_percent(shares), strict=True))
     ]
 
 
