@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
+from app.read_settings import make_data_directory, warn_of_open_directory
 from app.services.grading import claims_to_give_back, recovery
 from app.services.operations.start_checks import refuse_other_store
 from app.services.regrades.add_submissions import finish_all
@@ -78,6 +79,8 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
             f"there is no queue {', '.join(unknown) or '(none named)'}; the queues are: "
             + ", ".join(QUEUES)
         )
+    make_data_directory(settings.data_dir)
+    warn_of_open_directory(settings.data_dir)
     require_store(settings)
     context = open_context(settings, grades=True)
     try:

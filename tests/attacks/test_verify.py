@@ -290,7 +290,7 @@ def test_a_database_of_which_no_schema_or_a_newer_one_is_known_is_not_used(
         assert done.returncode == 1, words
         assert "Traceback" not in done.stderr
         assert told in " ".join(done.stderr.split()), words
-    assert not list(folder.iterdir())
+    assert not folder.exists()
 
 
 def test_a_check_that_could_not_be_made_prints_no_document(tmp_path: Path) -> None:

@@ -20,9 +20,13 @@ def upgrade(as_json: AsJson = False) -> None:
     """Migrate the database's schema to this version of Podium."""
     from app.read_settings import make_data_directory, read_settings
     from app.storage.database.revisions import newest_revision
-    from app.storage.database.wait_for_database import upgrade_when_reachable
+    from app.storage.database.wait_for_database import (
+        upgrade_when_reachable,
+        wait_until_reachable,
+    )
 
     settings = read_settings()
+    wait_until_reachable(settings.database_url, 0)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
     if as_json:

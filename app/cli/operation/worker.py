@@ -56,13 +56,11 @@ def worker(
 
     leave_first_process()  # before the modules of the worker take memory in both
     from app.logs import configure_logs
-    from app.read_settings import make_data_directory, read_settings, warn_of_open_directory
+    from app.read_settings import read_settings
     from app.worker.remote import WorkerConfig, run_worker
 
     settings = read_settings()
     configure_logs(settings.log_level, lambda: "")
-    make_data_directory(settings.data_dir)
-    warn_of_open_directory(settings.data_dir)
     if settings.log_level != "debug":  # two long lines a job, and one for each lost connection
         for library, level in (("procrastinate", "WARNING"), ("psycopg.pool", "ERROR")):
             logging.getLogger(library).setLevel(level)

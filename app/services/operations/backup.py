@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable, UnknownSchema
+from app.errors import Conflict, DamagedFile, NotFound, StorageFull, Unavailable
 from app.regular_file import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
@@ -28,7 +28,7 @@ from app.services.operations.backup_format import (
     blob_file,
     table_file,
 )
-from app.services.runtime.blob_store import store_and_database
+from app.services.runtime.blob_store import store_alone
 from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
@@ -37,6 +37,7 @@ from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.foreign_keys import broken_reference
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.storage.database.wait_for_database import wait_until_reachable
 from app.sync_directory import sync_directory
 from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
@@ -79,12 +80,16 @@ def back_up(
     file = sqlite_file(settings.database_url)
     if file is not None and not file.is_file():
         raise NotFound(f"There is no Podium to back up: no database at {file}.")
-    _create_folder(folder)
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
-    with store_and_database(settings, limits) as (blobs, database), _saying_what_to_do(folder):
-        manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
-        _copy_files(blobs, folder, manifest, progress)
-        _finish(folder, manifest)
+    with contextlib.closing(Database(settings.database_url, limits=limits)) as database:
+        wait_until_reachable(settings.database_url, 0)  # before a directory is made
+        with database.read() as session:
+            _require_schema(session)
+        _create_folder(folder)
+        with store_alone(settings) as blobs, _saying_what_to_do(folder):
+            manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
+            _copy_files(blobs, folder, manifest, progress)
+            _finish(folder, manifest)
     return manifest
 
 
@@ -92,10 +97,6 @@ def back_up(
 def _saying_what_to_do(folder: Path) -> Iterator[None]:
     try:
         yield
-    except (NoBackupHere, UnknownSchema):  # once that is mended, the same command is to work
-        (folder / TABLES).rmdir()
-        (folder / BLOBS).rmdir()
-        raise
     except Unavailable as error:
         raise Unavailable(
             f"{error.detail} The backup in {folder} is incomplete, and `podium restore` refuses "

@@ -27,6 +27,7 @@ from app.settings import Settings
 from app.storage.blobs.disk_reserve import WHAT_TO_DO
 from app.storage.blobs.store import BlobStore
 from app.storage.database.jsonl import read_lines
+from app.storage.database.wait_for_database import wait_until_reachable
 from app.system_limits import is_disk_full
 from app.thread_pool import map_concurrently
 from app.units import CHUNK_BYTES
@@ -47,6 +48,7 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         DataDirectoryInUse: a server runs on this data directory.
         BadSettings, StoreAway, StorageFull, Unavailable: no row was written.
     """
+    wait_until_reachable(settings.database_url, 0)  # before a directory is made
     lock = lock_data_directory(settings.data_dir)
     try:
         require_empty_database(settings)

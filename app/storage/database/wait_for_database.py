@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import text as sql
@@ -24,6 +25,19 @@ UNREADABLE = sql(
 INDEX_BYTES = 64 * 1024  # of the files that SQLite makes beside a database: the smallest index
 
 
+def wait_until_reachable(text: str, seconds: float) -> None:
+    """Wait up to `seconds` for a database server. For a file of SQLite this does nothing.
+
+    Call it before directories are made: a command that cannot begin leaves none behind.
+
+    Raises:
+        Unavailable: the server did not answer in time; gives the reason.
+        BadDatabaseUrl, UnknownSchema: waiting would not help.
+    """
+    if sqlite_file(text) is None:
+        _when_reachable(text, seconds, is_upgraded)
+
+
 def upgrade_when_reachable(text: str, seconds: float) -> None:
     """Upgrade the schema. Wait up to `seconds` for a database that does not answer yet.
 
@@ -32,17 +46,25 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
         StorageFull: SQLite finds no room for the files that it makes beside the database.
         BadDatabaseUrl, SchemaTooNew: waiting would not help.
     """
+    _when_reachable(text, seconds, _upgrade)
+
+
+def _upgrade(text: str) -> None:
+    if not is_upgraded(text):
+        # This loads Alembic, which most starts do not need: they find the newest schema.
+        from app.storage.database import migrations
+
+        migrations.upgrade(text)
+    _refuse_foreign_tables(text)
+
+
+def _when_reachable(text: str, seconds: float, act: Callable[[str], object]) -> None:
     place = database_url(text).render_as_string(hide_password=True)
     deadline = time.monotonic() + seconds
     is_logged = False
     while True:
         try:
-            if not is_upgraded(text):
-                # This loads Alembic, which most starts do not need: they find the newest schema.
-                from app.storage.database import migrations
-
-                migrations.upgrade(text)
-            _refuse_foreign_tables(text)
+            act(text)
             return
         except Exception as error:
             if not is_outage(error):

@@ -15,7 +15,8 @@ import pytest
 
 from app.storage.database.revisions import known_revisions
 from tests.cli.conftest import Command
-from tests.forkserver import PodiumProcess
+from tests.factories import write_competition
+from tests.forkserver import PodiumProcess, run_podium
 from tests.server import PodiumServer
 
 
@@ -144,3 +145,38 @@ def test_a_number_that_is_no_port_is_refused(podium: Command) -> None:
         assert done.returncode == 2
         assert "Invalid value for '--port'" in done.stderr
         assert "65535" in done.stderr or port < 0
+
+
+AWAY = "postgresql://podium:x@127.0.0.1:1/podium"
+
+
+@pytest.mark.parametrize(
+    "words", ["keys list", "db upgrade", "backup {}", "restore {}", "import folder {}", "worker"]
+)
+def test_a_command_that_cannot_begin_leaves_nothing_behind(tmp_path: Path, words: str) -> None:
+    folder = write_competition(tmp_path / "tiny") if "import" in words else tmp_path / "backup"
+    done = run_podium(
+        words.format(folder).split(),
+        env=PodiumServer(tmp_path / "data", AWAY).environment,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
+    assert not (tmp_path / "backup").exists()
+
+
+def test_a_server_that_waits_for_its_database_makes_no_directories(tmp_path: Path) -> None:
+    server = PodiumProcess(
+        ["serve", "--port", "0"],
+        env=PodiumServer(tmp_path / "data", AWAY).environment,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert server.stderr is not None
+        assert "waiting for the database" in server.stderr.readline()
+        assert not (tmp_path / "data").exists()
+    finally:
+        server.kill()
+        server.communicate()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.errors import DamagedFile, NotFound, PodiumError, Unavailable
@@ -36,6 +38,7 @@ from app.storage.database import migrations
 from app.storage.database.jsonl import read_lines, write_lines
 from app.storage.queries import competitions
 from tests.forkserver import PodiumProcess, run_podium
+from tests.postgres import CLOSE_OTHERS, Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
@@ -274,12 +277,20 @@ def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
     verified(tmp_path / "backup", silent)
 
 
-def test_a_database_that_goes_away_makes_no_backup_and_says_what_is_left(tmp_path: Path) -> None:
-    url = f"postgresql://podium@/podium?host={tmp_path}"
-    settings = Settings(data_dir=tmp_path / "data", database_url=url)
+@pytest.mark.filterwarnings("ignore:.*ServerCursor:ResourceWarning")  # of the lost connection
+def test_a_database_that_goes_away_makes_no_backup_and_says_what_is_left(
+    postgres: Postgres, migrated_postgres: str, tmp_path: Path
+) -> None:
+    def end_connections(step: str, done: int, total: int) -> None:
+        with psycopg.connect(url) as connection:
+            connection.execute(CLOSE_OTHERS)
 
-    with pytest.raises(Unavailable, match=r"away.* The backup in .*/b is incomplete.* Remove the"):
-        back_up(settings, tmp_path / "b", silent)
+    with postgres.emptied(migrated_postgres) as name:
+        url = postgres.url(name)
+        settings = Settings(data_dir=tmp_path / "data", database_url=url)
+        with pytest.raises(Unavailable, match=r"The backup in .*/b is incomplete.* Remove the"):
+            back_up(settings, tmp_path / "b", end_connections)
+        gc.collect()
 
 
 def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
