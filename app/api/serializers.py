@@ -15,11 +15,10 @@ from app.domain.verdict import LISTED_VIOLATIONS, Verdict
 from app.reports.mle_bench_report import flags_of_submission
 from app.services.competitions import queries
 from app.services.experiments.reported_scores import ExternalInfo
-from app.services.operations.keys import NewKey
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.submissions.disclose import Disclosed
-from app.storage.database.records import ExperimentRecord, KeyRecord, RunRecord
+from app.storage.database.records import ExperimentRecord, RunRecord
 from app.storage.queries.archive import ArchivalRecord
 
 
@@ -72,25 +71,6 @@ def verdict(found: Verdict) -> dict[str, Any]:
         "violation_count": len(found.violations),
         "warnings": [w.as_dict() for w in found.warnings],
     }
-
-
-def key(record: KeyRecord) -> dict[str, Any]:
-    """A key's holder, never the key."""
-    return {
-        "id": record.id,
-        "role": record.role,
-        "name": record.name,
-        "run": record.run_id,
-        "experiment": record.experiment,
-        "created_at": record.created_at,
-        "expires_at": record.expires_at,
-        "revoked_at": record.revoked_at,
-    }
-
-
-def new_key(made: NewKey) -> dict[str, Any]:
-    """A new key with its holder, once."""
-    return {**key(made.record), "key": made.key, "revoked": list(made.revoked)}
 
 
 def exposure_totals(totals: dict[str, int]) -> dict[str, int]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from app.cli.context import ALL, podium
+from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_line, print_new_key
 from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
-
-if TYPE_CHECKING:
-    from app.services.operations.keys import NewKey
-    from app.storage.database.records import KeyRecord
+from app.errors import Invalid
 
 app = typer.Typer(cls=Group, help="Create, list and revoke keys.", no_args_is_help=True)
 
@@ -34,7 +31,9 @@ def create(
         str, typer.Option(help="the experiment of a harness's key, which grades its runs alone")
     ] = "",
     name: Annotated[str, typer.Option(help="the name of its holder")] = "",
-    expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; default: unlimited")] = "",
+    expires: Annotated[
+        str | None, typer.Option(help="lifetime, as 12h or 90d; default: unlimited")
+    ] = None,
     url: Url = "",
     key: Key = "",
     as_json: AsJson = False,
@@ -46,8 +45,10 @@ def create(
     if chosen is None or (role and role_option and role is not role_option):
         raise typer.BadParameter("name one role: keys create researcher, or --role researcher")
     keys.refuse_unfit(chosen, experiment)
+    if expires == "":  # as from a variable that is not set: it would be a key without end
+        raise Invalid("--expires is empty: write hours or days, as 12h or 90d, or leave it out.")
     if there := remote(url, key):
-        body: Document = {"role": chosen.value, "name": name, "expires": expires}
+        body: Document = {"role": chosen.value, "name": name, "expires": expires or ""}
         with there:
             made = there.post(
                 "/v1/keys", body | ({"experiment": experiment} if experiment else {})
@@ -56,10 +57,14 @@ def create(
                 made, as_json=as_json, revoke=lambda: there.delete(path_to("keys", made["id"]))
             )
     else:
+        from app.reports.keys import new_key_document
+
         with podium() as context:
-            new = keys.create(context, chosen, name, expires, experiment or None)
+            new = keys.create(context, chosen, name, expires or "", experiment or None)
             print_new_key(
-                created(new), as_json=as_json, revoke=lambda: keys.revoke(context, new.record.id)
+                new_key_document(new),
+                as_json=as_json,
+                revoke=lambda: keys.revoke(context, new.record.id),
             )
 
 
@@ -75,12 +80,14 @@ def list_keys(
     if there := remote(url, key):
         with there:
             found = list(there.items("/v1/keys", role=role and role.value, run=run))
+            if run and not found:
+                there.get(path_to("runs", run))  # else a run that does not exist has no keys
     else:
+        from app.reports.keys import key_document
         from app.services.operations import keys
 
         with podium() as context:
-            records, _ = keys.page(context, role=role, run=run or None, limit=ALL)
-        found = [shown(one) for one in records]
+            found = [key_document(one) for one in keys.listed(context, role, run)]
     if as_json:
         print_json(found)
         return
@@ -107,26 +114,12 @@ def revoke(
         with there:
             found = there.delete(path_to("keys", key_id)).having("id")
     else:
+        from app.reports.keys import key_document
         from app.services.operations import keys
 
         with podium() as context:
-            found = shown(keys.revoke(context, key_id))
+            found = key_document(keys.revoke(context, key_id))
     if as_json:
         print_json(found)
     else:
         print_line(f"revoked {found['id']}")
-
-
-def shown(record: KeyRecord) -> Document:
-    """A key's holder, as `GET /v1/keys` shows it."""
-    return {
-        "id": record.id, "role": record.role.value, "name": record.name, "run": record.run_id,
-        "experiment": record.experiment,
-        "created_at": record.created_at, "expires_at": record.expires_at,
-        "revoked_at": record.revoked_at,
-    }  # fmt: skip
-
-
-def created(made: NewKey) -> Document:
-    """A new key, as `POST /v1/keys` shows it."""
-    return {**shown(made.record), "key": made.key, "revoked": list(made.revoked)}

@@ -12,6 +12,7 @@ import typer
 
 from app.cli.archive import add_archive_commands
 from app.cli.context import podium
+from app.cli.filters import refuse_unknown_here, refuse_unknown_there
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_line, print_new_key, print_note, told_at_the_end
@@ -98,18 +99,17 @@ def list_runs(
     if there := remote(url, key):
         with there:
             found = list(there.items("/v1/runs", state=state and state.value, **query))
-            if experiment and not found:
-                there.get(path_to("experiments", experiment))  # else a typo has no runs
+            if not found:
+                refuse_unknown_there(there, experiment, competition)
     else:
-        from app.services.experiments import experiments
         from app.services.experiments.runs import listed_runs
 
         with podium() as context:
             found = listed_runs(
                 context, experiment or None, competition or None, state, archived=archived
             )
-            if experiment and not found:
-                experiments.find(context, experiment)
+            if not found:
+                refuse_unknown_here(context, experiment, competition)
     if as_json:
         print_json(found)
         return

@@ -63,12 +63,34 @@ def test_keys_are_made_listed_and_revoked(podium: Command) -> None:
     assert unknown.returncode == 1
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["researcher", "--expires", "soon"]])
-def test_keys_that_cannot_be_made_are_refused(podium: Command, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run"], "A run's key is made with its run"),
+        (["researcher", "--expires", "soon"], "'soon' is not a lifetime"),
+        (["researcher", "--expires", ""], "--expires is empty"),
+        (["researcher", "--name", "x" * 201], "of 201 characters: expected at most 200"),
+        (["researcher", "--name", "a\nb"], "no line ends"),
+    ],
+)
+def test_keys_that_cannot_be_made_are_refused(
+    podium: Command, arguments: list[str], told: str
+) -> None:
+    podium("db", "upgrade")
     done = podium("keys", "create", *arguments)
 
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+    assert told in " ".join(done.stderr.split())
+    assert podium("keys", "list").stderr == "no keys\n"
+
+
+def test_faults_of_a_submission_that_does_not_exist_are_refused(podium: Command) -> None:
+    podium("db", "upgrade")
+    done = podium("faults", "--submission", "sub_none")
+
+    assert done.returncode == 1
+    assert "There is no submission 'sub_none'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -193,13 +193,20 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     no_suite = podium("runs", "create", "--experiment", "none", "--suite", "mle/bench")
     not_closed = podium("runs", "close", "--experiment", "none")
     not_listed = podium("runs", "list", "--experiment", "none")
+    lists = [
+        podium(*words, "none")
+        for words in (("runs", "list", "--competition"), ("reviews", "list", "--competition"),
+                      ("reviews", "list", "--experiment"), ("keys", "list", "--run"))
+    ]  # fmt: skip
 
-    for done in (no_experiment, unknown, suite, no_suite, not_closed, not_listed):
+    for done in (no_experiment, unknown, suite, no_suite, not_closed, not_listed, *lists):
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
     assert "podium experiments create" in no_experiment.stderr
     assert "There is no experiment 'none'" in not_closed.stderr
     assert "There is no experiment 'none'" in not_listed.stderr
+    for done, kind in zip(lists, ("competition", "competition", "experiment", "run"), strict=True):
+        assert f"There is no {kind} 'none'" in done.stderr, done
     assert "There is no competition nowhere, or it is archived;" in unknown.stderr
     assert "`podium competitions list --archived`" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from app.api import serializers
 from app.api.dependencies import FOR_ADMINS, FOR_RESEARCHERS, Ctx, Cursor, Id, Limit
 from app.api.http.problems import responses
 from app.api.schemas.keys import KeyCreated, KeyIn, KeyOut, RunKeyIn
 from app.api.schemas.runs import Page
 from app.domain.states import Role
+from app.reports.keys import key_document, new_key_document
 from app.services.operations import keys
 
 router = APIRouter(prefix="/v1", tags=["keys"])
@@ -34,7 +34,7 @@ def create_key(context: Ctx, body: KeyIn) -> Any:
     grades.
     """
     made = keys.create(context, Role(body.role), body.name, body.expires, body.experiment)
-    return serializers.new_key(made)
+    return new_key_document(made)
 
 
 @router.get(
@@ -52,7 +52,7 @@ def list_keys(
 ) -> Any:
     """Keys, oldest first: their ids and holders, never the keys."""
     found, after = keys.page(context, role=role, run=run, after=cursor, limit=limit)
-    return {"items": [serializers.key(one) for one in found], "next_cursor": after}
+    return {"items": [key_document(one) for one in found], "next_cursor": after}
 
 
 @router.delete(
@@ -63,7 +63,7 @@ def list_keys(
 )
 def revoke_key(context: Ctx, key_id: Id) -> Any:
     """Revoke a key at once. It stays in the list; a second call changes nothing."""
-    return serializers.key(keys.revoke(context, key_id))
+    return key_document(keys.revoke(context, key_id))
 
 
 @router.post(
@@ -76,4 +76,4 @@ def revoke_key(context: Ctx, key_id: Id) -> Any:
 def create_run_key(context: Ctx, run_id: Id, body: RunKeyIn) -> Any:
     """Make a further key of a run, and revoke the others if asked; only this answer shows it."""
     made = keys.create_for_run(context, run_id, revoke_others=body.revoke_others)
-    return serializers.new_key(made)
+    return new_key_document(made)

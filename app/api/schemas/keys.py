@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.requests import Body, Name
 from app.domain.states import Role
+from app.services.operations.keys import LONGEST_NAME, NAME
 
-Holder = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Holder = Annotated[str, StringConstraints(max_length=LONGEST_NAME, pattern=NAME.pattern)]
 
 
 class KeyIn(Body):

@@ -23,6 +23,8 @@ def faults(
 
     with podium() as context:
         found, _ = stored.page(context, submission or None, None, limit)
+        if submission and not found:  # else a typo has no faults
+            stored.require_submission(context, submission)
     if as_json:
         print_json([asdict(one) for one in found])
         return

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.context import ALL, podium
+from app.cli.filters import refuse_unknown_here, refuse_unknown_there
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_line
@@ -43,6 +44,8 @@ def list_reviews(
         }  # fmt: skip
         with there:
             found = list(there.items("/v1/reviews", **query))
+            if not found:
+                refuse_unknown_there(there, experiment, competition)
     else:
         from app.reports.reviews import queued_document
         from app.services.reviews import show
@@ -50,6 +53,8 @@ def list_reviews(
         wanted = show.QueueFilter(state, level, signal, experiment or None, competition or None)
         with podium() as context:
             items, _ = show.page(context, wanted, None, ALL)
+            if not items:
+                refuse_unknown_here(context, experiment, competition)
         found = [queued_document(one) for one in items]
     if as_json:
         print_json(found)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, Role
+from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.services.experiments import experiments
 from app.services.new_keys import new_key
@@ -20,6 +21,8 @@ from app.storage.database.records import KeyRecord
 from app.storage.queries import keys, runs
 
 LIFETIME = re.compile(r"([1-9][0-9]{0,4})([hd])")
+LONGEST_NAME = 200
+NAME = re.compile(r"^[^\x00-\x1f\x7f]*$")  # of the key's holder: no control characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,17 @@ def create(
     A `lifetime` is 12h or 90d; "" is without end.
 
     Raises:
-        Invalid: the role is a run's, the lifetime is not one, or role and experiment do not fit.
+        Invalid: the role is a run's, the name is too long or has control characters, the lifetime
+            is not one, or role and experiment do not fit.
         NotFound: the experiment does not exist.
         Conflict: the experiment is archived.
     """
     refuse_unfit(role, experiment)
+    if len(name) > LONGEST_NAME or not NAME.fullmatch(name):
+        raise Invalid(
+            f"The name of a key's holder is {name[:40]!r}, of {counted(len(name), 'character')}: "
+            f"expected at most {LONGEST_NAME}, and no line ends or other control characters."
+        )
     key, record = new_key(
         role, name, experiment=experiment or None, expires_in=parse_lifetime(lifetime)
     )
@@ -111,6 +120,19 @@ def page(
     with context.database.read() as session:
         found = keys.list_keys(session, role=role, run=run, after=after, limit=one_more(limit))
     return page_of(found, limit, lambda one: one.id)
+
+
+def listed(context: Context, role: Role | None, run: str) -> list[KeyRecord]:
+    """All keys of a role (None: of any) and of a run ("": of any), oldest first.
+
+    Raises:
+        NotFound: the run does not exist.
+    """
+    with context.database.read() as session:
+        found = keys.list_keys(session, role=role, run=run or None)
+        if run and not found:
+            existing_run(session, run)
+    return found
 
 
 def count(context: Context, *, after: str | None = None) -> tuple[int, int]:
