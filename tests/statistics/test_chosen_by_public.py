@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
 from app.statistics.pass_at_k import interval_over_runs
@@ -42,6 +43,18 @@ def test_competitions_that_agree_leave_no_interval_without_width(one: list[Score
             value = found.gap if name.startswith("gap") else found.chosen_by_public
             assert 0 <= low <= value <= high <= 100
             assert high - low > 5
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_where_no_attempt_succeeds_the_interval_is_wilsons_of_the_choices(k: int) -> None:
+    """As for pass@k: 18 attempts at 6 competitions make 18 / k choices."""
+    lost = attempts((False, 0.5), (False, 0.4), (False, None))
+    (found,) = chosen_by_public([lost] * 6, (k,))
+    low, high = proportion_confint(0, 18 / k, method="wilson")
+    assert found.chosen_by_public_runs95 == pytest.approx((100 * low, 100 * high))
+    assert found.chosen_by_public_runs95 == pytest.approx(
+        interval_over_runs(np.full(6, 3), [0] * 6, k)
+    )
 
 
 def test_one_attempt_is_not_chosen() -> None:

@@ -8,9 +8,11 @@ import random
 import numpy as np
 import pytest
 from scipy.stats import pearsonr
+from statsmodels.stats.multitest import multipletests
 
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.item_analysis import item_table
+from app.statistics.rasch import fit_rasch, slopes
 from tests.statistics.make import attempt, random_attempts
 
 
@@ -67,6 +69,41 @@ def test_dead_and_inverted_competitions_are_found() -> None:
     assert found["a"].rate == 75.0
     here, rest = [0, 1, 1, 1] * 5, [1 / 5, 2 / 5, 2 / 5, 3 / 5] * 5
     assert found["a"].discrimination == pytest.approx(pearsonr(here, rest).statistic)
+
+
+def test_inverted_competitions_are_corrected_for_their_number() -> None:
+    """Benjamini and Hochberg's correction, against statsmodels; slopes alone would name more."""
+    draw = np.random.default_rng(37)
+    skill, ease = draw.normal(0, 1.5, 12), draw.normal(0, 1, 30)
+    sign = np.where(np.arange(30) < 6, -0.6, 1.0)
+    chances = 1 / (1 + np.exp(-(skill[:, None] * sign + ease)))
+    won = draw.random((12, 4, 30)) < chances[:, None]
+    slugs = [f"c{n:02}" for n in range(30)]
+    grids = [
+        make_grid(
+            [attempt(slug, seed, "gold" if run[at] else None)
+             for seed, run in enumerate(each) for at, slug in enumerate(slugs)], slugs,
+        )
+        for each in won
+    ]  # fmt: skip
+    tried = np.full((12, 30), 4.0)
+    lines = slopes(won.sum(axis=1).astype(float), tried, fit_rasch(won.sum(axis=1), tried))
+    known = ~np.isnan(lines.below_zero)
+    small = np.zeros(30, dtype=bool)
+    small[known] = multipletests(lines.below_zero[known], 0.05, "fdr_bh")[0]
+
+    found = [item.verdict == "inverted" for item in item_table(grids).items]
+
+    assert found == (small & (lines.high < 0)).tolist()
+    assert 0 < sum(found) < (lines.high < 0).sum()
+
+
+def test_one_experiment_has_difficulties_and_no_discrimination() -> None:
+    found = item_table([make_grid([attempt("a", 0, "gold"), attempt("b", 0)], "ab")]).items
+    assert [one.verdict for one in found] == ["everybody", "nobody"]
+    for one in found:
+        assert one.slope is one.slope_error is one.slope95 is one.discrimination is None
+    assert found[0].difficulty < found[1].difficulty
 
 
 def test_everybody_and_flips() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,6 +41,34 @@ def test_each_choice_at_each_hour() -> None:
     assert scores(Choice.SELECTED) == [None, 0.5, 0.2, 0.3, 0.6]
     assert scores(Choice.BEST_PUBLIC) == [None, 0.5, 0.5, 0.3, 0.3]
     assert scores(Choice.ORACLE) == [None, 0.5, 0.2, 0.2, 0.2]
+
+
+def test_a_selected_file_that_is_not_valid_counts_as_none_from_then_on() -> None:
+    run = RunHistory("a", 0, True, (TimedSubmission(1.0, 0.9, 0.9, Medal.GOLD),), invalid_from=2.0)
+    assert [chosen(run, Choice.SELECTED, at) for at in (1.9, 2.0, 3.0)] == [run.sent[0], None, None]
+    assert chosen(run, Choice.SELECTED) is None
+    for choice in (Choice.LAST, Choice.BEST_PUBLIC, Choice.ORACLE):
+        assert chosen(run, choice, 3.0) == run.sent[0]
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_oracle_takes_the_best_medal_then_the_best_score(higher: bool) -> None:
+    """From the worst to the best: the medal decides before the score, whatever its sign."""
+    sign = 1.0 if higher else -1.0
+    ranked = [
+        TimedSubmission(1.0, sign * score, None, medal)
+        for medal in (None, Medal.BRONZE, Medal.SILVER, Medal.GOLD)
+        for score in (-2.0, 0.0, 2.0, 4.0)
+    ]
+    for worse, better in combinations(ranked, 2):
+        assert chosen(RunHistory("a", 0, higher, (better, worse)), Choice.ORACLE) is better
+        assert chosen(RunHistory("a", 0, higher, (worse, better)), Choice.ORACLE) is better
+
+
+@pytest.mark.parametrize(("higher", "public"), [(False, [0.3, 0.0, 0.0]), (True, [-0.3, 0.0, 0.0])])
+def test_of_equal_public_scores_the_earlier_one_is_chosen_and_0_is_a_score(higher, public) -> None:
+    sent = tuple(TimedSubmission(at, 0.5, one, None) for at, one in enumerate(public))
+    assert chosen(RunHistory("a", 0, higher, sent), Choice.BEST_PUBLIC) is sent[1]
 
 
 def test_rates_over_time_need_not_rise_but_the_oracle_does() -> None:

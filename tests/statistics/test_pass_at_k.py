@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
 
 from app.domain.result_choices import Padding
 from app.errors import Invalid
@@ -61,6 +63,33 @@ def test_over_competitions() -> None:
     ]  # fmt: skip
     found = passes(make_grid(attempts, "ab"), (1, 2, 3))
     assert [each.mean for each in found] == pytest.approx([100 / 6, 100 / 3, 50.0])
+    assert [each.bootstrap95[0] for each in found] == [0.0] * 3
+    assert [each.bootstrap95[1] for each in found] == pytest.approx([100 / 3, 200 / 3, 100.0])
+
+
+@pytest.mark.parametrize("successes", [[1, 0, 6], [3, 4, 0], [0, 0, 0]])
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_interval_over_runs_is_that_of_the_binomial_distribution(
+    successes: list[int], k: int
+) -> None:
+    attempts = np.array([3, 5, 8])
+    rate, values, variances = sum(successes) / 16, [], []
+    for n, c in zip(attempts.tolist(), successes, strict=True):
+        estimates = np.array([pass_at_k(n, won, k) for won in range(n + 1)])
+        chance = (c + 0.15 * rate) / (n + 0.15)
+        values.append(estimates[c])
+        variances.append(
+            binom.expect(lambda won, of=estimates: of[won.astype(int)] ** 2, (n, chance))
+            - binom.expect(lambda won, of=estimates: of[won.astype(int)], (n, chance)) ** 2
+        )
+    each = np.array(variances) * attempts / (attempts - 1)
+    p, error = np.mean(values), (each.sum() + 0.5 * np.mean((k / attempts) ** 2)) / 9
+    number = max(1.0, p * (1 - p) / error) if p else 9 / np.sum(k / attempts)
+    low, high = proportion_confint(p * number, number, method="wilson")
+
+    found = interval_over_runs(attempts, successes, k)
+
+    assert found == pytest.approx((100 * low, 100 * high))
 
 
 def test_pass_at_1_is_the_rate_and_pass_at_n_counts_any_success() -> None:

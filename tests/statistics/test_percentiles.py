@@ -9,7 +9,12 @@ from scipy.stats import percentileofscore
 
 from app.domain.leaderboard import Leaderboard
 from app.statistics.percentiles import (
+    GAP_CLOSED,
+    PERCENTILE,
     PERCENTILES,
+    SAMPLE_TO_GOLD,
+    SCALES,
+    Scale,
     between_sample_and_gold,
     percentile,
     percentile_if_known,
@@ -71,6 +76,19 @@ def test_a_percentile_needs_a_convention_and_all_counts(unknown: int) -> None:
     known[unknown] = None
 
     assert percentile_if_known(*known) is None
+
+
+def test_scales_end_where_their_scores_are_cut_off_and_aim_for_the_top() -> None:
+    top, far = percentile("not-better", 0, 1, 9), 1e9
+    worst = percentile("not-better", 10, 0, 0)
+    assert ends(SCALES[PERCENTILE]) == (worst, top, top)
+    ratios = {SAMPLE_TO_GOLD: between_sample_and_gold, GAP_CLOSED: performance_gap_closed}
+    for name, ratio in ratios.items():
+        assert ends(SCALES[name]) == (ratio(-far, 0, 1), ratio(far, 0, 1), ratio(1, 0, 1))
+
+
+def ends(scale: Scale) -> tuple[float, float, float]:
+    return scale.low, scale.high, scale.target
 
 
 def test_normalised_scores() -> None:

@@ -86,9 +86,18 @@ def test_what_cannot_be_known_is_not_told() -> None:
     (nothing,) = plan(Spread(0.0, 0.0), [10], [3])
     assert (nothing.these_competitions, nothing.competitions_like_these) == (None, None)
     assert nothing.share_of_runs is None
-    single = grid({"x": [True], "y": [False]})
-    with pytest.raises(Invalid, match="State them"):
-        spread_of(single, single)
+
+
+@pytest.mark.parametrize("few", [{"x": [True], "y": [False]}, {"x": [True, False]}])
+def test_spreads_need_two_competitions_and_two_attempts_of_both_at_each(few) -> None:
+    enough = grid({slug: [True, False] for slug in few})
+    for a, b in ((grid(few), enough), (enough, grid(few))):
+        with pytest.raises(Invalid, match="State them"):
+            spread_of(a, b)
+    two = grid({"x": [True, False], "y": [True, False]})
+    assert spread_of(two, two).within == pytest.approx(100 * sqrt(1 / 2))
+    with pytest.raises(ValueError, match="same competitions"):
+        spread_of(two, grid({"x": [True, False], "z": [True, False]}))
 
 
 def test_a_size_that_finds_no_possible_difference_says_so() -> None:

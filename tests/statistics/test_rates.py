@@ -170,6 +170,14 @@ def test_a_rate_of_complete_seeds_may_be_outside_the_bounds_over_all_seeds() -> 
     assert {rate.bounds for rate in rates} == {(50.0, 75.0)}
 
 
+def test_results_among_some_keys_are_those_that_are_counted_and_there() -> None:
+    grid = make_grid(
+        [attempt("a", 0), attempt("a", 1), attempt("b", 1)], "ab", padding=Padding.AVAILABLE
+    )
+    keys = {("a", 0), ("b", 0), ("b", 1), ("c", 1)}
+    assert (grid.results_among(keys), grid.results_among([])) == (2, 0)
+
+
 def test_a_seed_known_to_exist_counts_as_missing() -> None:
     with pytest.raises(AttemptsMissing):
         make_grid([attempt("a", 0)], ["a"], seeds=[0, 1])
@@ -178,6 +186,8 @@ def test_a_seed_known_to_exist_counts_as_missing() -> None:
 def test_nothing_to_compute_from_is_said() -> None:
     with pytest.raises(Conflict, match="has a result"):
         make_grid([attempt("a", 0)], ["b"], padding=Padding.FAIL)
+    with pytest.raises(Conflict, match="has a result"):
+        make_grid([], [], seeds=[0], padding=Padding.FAIL)
     with pytest.raises(AttemptsMissing):
         make_grid([attempt("a", 0)], ["a", "b"], padding=Padding.COMPLETE)
 

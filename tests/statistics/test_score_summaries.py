@@ -103,6 +103,8 @@ def test_one_attempt_leaves_the_spread_of_runs_unknown() -> None:
     assert probability_better([np.array([1.0])], [np.array([2.0])]).runs95 is None
     two, other = np.array([1.0, 4.0]), np.array([2.0, 3.0])  # two attempts show a spread
     assert probability_better([two], [other]).runs95 is not None
+    for pair in ([two], [np.array([1.0])]), ([np.array([1.0])], [two]):
+        assert probability_better(*pair).runs95 is None
 
 
 def test_the_same_scores_have_the_same_intervals() -> None:

@@ -66,6 +66,22 @@ def test_shake_up_is_kaggles_within_a_run() -> None:
     assert shake_up([without]) is None
 
 
+def test_shake_up_of_several_runs_is_the_mean_of_each() -> None:
+    draw = np.random.default_rng(3)
+    scores = draw.permuted(np.tile([[0.1, 0.2, 0.2, 0.7]], (6, 2, 1)), axis=2)
+    runs, moved, kept = [], [], []
+    for slug, (public, private) in zip("abcdef", scores, strict=True):
+        runs.append(RunHistory(slug, 0, True, tuple(map(sent, public, private, [0.0] * 4))))
+        moved.append(np.abs(rankdata(public) - rankdata(private)).mean() / 4)
+        kept.append(private[public.argmax()] == private.max())
+
+    found = shake_up(runs)
+
+    assert 0 < sum(kept) < 3
+    assert found.shake_up.value == pytest.approx(100 * np.mean(moved))
+    assert found.best_kept.value == pytest.approx(100 * np.mean(kept))
+
+
 def test_equal_public_scores_share_their_rank() -> None:
     run = RunHistory("a", 0, True, tuple(sent(0.5, score, 0.0) for score in (0.1, 0.2, 0.3)))
     expected = np.abs(rankdata([1, 1, 1]) - rankdata([3, 2, 1])).mean() / 3

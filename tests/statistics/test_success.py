@@ -114,12 +114,13 @@ def test_costs_are_averaged_over_the_runs_that_told_them():
             (Usage(1000, 500, 10, 1800.0, 0.5), True),
             (Usage(2000, 500, None, 5400.0, 1.5), False),
             (Usage(500, None, None, None, None), True),
+            (Usage(None, 800, None, None, None), False),
         ]
     )
     means = {name: (a.mean, a.runs) for name, a in found.averages.items()}
     assert means == {
         "prompt_tokens": (3500 / 3, 3),
-        "completion_tokens": (500, 2),
+        "completion_tokens": (600, 3),
         "tokens": (2000, 2),
         "steps": (10, 1),
         "seconds": (3600.0, 2),
