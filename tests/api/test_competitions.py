@@ -73,6 +73,16 @@ def test_the_description_is_markdown(podium: Podium, tiny: Path) -> None:
     assert response.text.startswith("# Tiny")
 
 
+def test_a_description_is_read_without_its_byte_order_mark(podium: Podium) -> None:
+    folder = podium.folder()
+    (folder / "description.md").write_text("# Begins with a mark", encoding="utf-8-sig")
+    assert podium.send_folder(folder).status_code == 201
+
+    response = podium.admin.get(f"/v1/competitions/{folder.name}/description")
+
+    assert response.content == b"# Begins with a mark"
+
+
 def test_the_leaderboard_comes_as_json_and_as_csv(podium: Podium, tiny: Path) -> None:
     url = f"/v1/competitions/{tiny.name}/leaderboard"
 

@@ -83,10 +83,17 @@ def scope_of(suite: str, padding: Padding, exclude_flags: str, excluded: Exclude
 
 
 def whole_numbers(option: str, text: str) -> list[int]:
-    """The numbers of an option like `--seeds 1,2,3`."""
+    """The numbers of an option like `--seeds 1,2,3`.
+
+    Raises:
+        Invalid: a part is not a number in at most six digits.
+    """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdecimal() and len(part) <= LONGEST_NUMBER for part in parts):
-        raise Invalid(f"{option} takes whole numbers, separated by commas, as 3,5,8, not {text!r}.")
+        raise Invalid(
+            f"{option} takes whole numbers of at most {LONGEST_NUMBER} digits, separated by "
+            f"commas, as 3,5,8, not {text[:100]!r}."
+        )
     return [int(part) for part in parts]
 
 

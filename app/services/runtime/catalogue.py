@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from cachetools import LRUCache, cachedmethod
 
-from app.domain.competition import Competition, parse_competition
+from app.domain.competition import BYTE_ORDER_MARK, Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.read_leaderboard import FILE, leaderboard_of
 from app.domain.suites import parse_suites
@@ -107,6 +107,8 @@ class Catalogue:
         with self.files.lease(version, answers=False) as lease:
             board = leaderboard_of(competition, _read_text(lease.path / FILE))
             description = _read_text(lease.path / DESCRIPTION)
+            if description is not None:
+                description = description.removeprefix(BYTE_ORDER_MARK)
         entry = CatalogueEntry(version, competition, board, description)
         with self._lock:
             self._entries[key] = entry
