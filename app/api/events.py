@@ -13,7 +13,7 @@ from fastapi import APIRouter, Header, Request
 
 from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Id, Key
-from app.api.http.event_stream import HEARTBEAT, PER_RUN_KEY, EventStreamResponse, StreamLimit
+from app.api.http.event_stream import PER_RUN_KEY, EventStreamResponse, StreamLimit
 from app.api.http.problems import responses
 from app.api.http.threads import read_events, read_history
 from app.api.schemas.runs import RunOut
@@ -84,7 +84,11 @@ def follow_run(
     runs.find(context, caller, run_id)
     run_events = RunEvents(context, key, run_id, since)
     events = partial(_events, request.app.state.streams, context, caller, run_id, run_events)
-    return EventStreamResponse(events, context.settings.event_stream_seconds)
+    return EventStreamResponse(
+        events,
+        seconds=context.settings.event_stream_seconds,
+        heartbeat=context.settings.event_heartbeat_seconds,
+    )
 
 
 async def _events(
@@ -92,52 +96,35 @@ async def _events(
 ) -> AsyncGenerator[str]:
     most = PER_RUN_KEY if caller.is_run else streams.per_reader
     notifications = context.notifications
-    begun, loop = False, asyncio.get_running_loop()
-    heartbeat = context.settings.event_heartbeat_seconds
-    heartbeat_at = loop.time() + heartbeat
-    wait, read = heartbeat, read_events
+    begun, read = False, read_events
+    # Each page checks anew whether the key is valid, so one is read at least as often as this.
+    longest_wait = wait = context.settings.event_heartbeat_seconds
     with (
         notifications.subscribe(run_id) as changed,
         streams.slot(caller.key_id, most, changed.set) as place,
     ):
         while not (notifications.is_closed or place.is_lost):
             changed.clear()
-            reading = asyncio.ensure_future(read(_next_page, context, caller, run_events))
             try:
-                # A change without an event delays no heartbeat: the delay would tell of it.
-                while not reading.done():
-                    await asyncio.wait([reading], timeout=heartbeat_at - loop.time())
-                    if loop.time() >= heartbeat_at:
-                        heartbeat_at += heartbeat
-                        if begun:
-                            yield HEARTBEAT
-                found, text = reading.result()
+                found, text = await read(_next_page, context, caller, run_events)
             except (Unavailable, Unauthorized, RunArchived, NotFound) as error:
                 if not begun:
                     raise
                 if not isinstance(error, Unavailable):
                     return  # the key was revoked or has expired, or its run was archived
             else:
-                if found.finished and not begun and not text:
-                    return
-                if text or not begun:
+                if text or not (begun or found.finished):
                     yield text if begun else RETRY + text
-                    heartbeat_at = loop.time() + heartbeat
-                begun = True
+                    begun = True
                 if found.finished:
                     return
                 read = read_events if found.complete else read_history
                 if not found.complete:
                     continue
-                wait = _seconds_until(found.next_at, heartbeat)
-            finally:
-                reading.cancel()  # the client may have gone meanwhile
-            # A heartbeat that is due is sent while the next page is read, which also checks whether
-            # the key is still valid.
+                wait = _seconds_until(found.next_at, longest_wait)
             with contextlib.suppress(TimeoutError):
-                left = max(0.0, heartbeat_at - loop.time())
-                await asyncio.wait_for(changed.wait(), min(wait, left))
-                await asyncio.sleep(min(PAUSE_SECONDS, heartbeat_at - loop.time()))
+                await asyncio.wait_for(changed.wait(), wait)
+                await asyncio.sleep(PAUSE_SECONDS)
         if not begun:
             raise streams.full() if place.is_lost else Unavailable("Podium is shutting down.")
 

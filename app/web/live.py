@@ -15,7 +15,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Id, Key, any_caller
-from app.api.http.event_stream import HEARTBEAT, EventStreamResponse, StreamLimit
+from app.api.http.event_stream import EventStreamResponse, StreamLimit
 from app.api.http.threads import run_in_thread
 from app.errors import PodiumError, Unavailable
 from app.services.auth import require_researcher
@@ -49,7 +49,11 @@ def follow_changes(
     events = partial(
         _changes, request.app.state.streams, context, check, f"page of {caller.key_id}", run_id
     )
-    return EventStreamResponse(events, context.settings.event_stream_seconds)
+    return EventStreamResponse(
+        events,
+        seconds=context.settings.event_stream_seconds,
+        heartbeat=context.settings.event_heartbeat_seconds,
+    )
 
 
 async def _changes(
@@ -74,9 +78,9 @@ async def _changes(
             try:
                 await run_in_thread(check)
             except Unavailable:  # the database is away, and so would be the page
-                yield HEARTBEAT
+                continue
             except PodiumError:
                 yield CHANGED  # the page reloads and shows the authorization error
                 return
-            else:
-                yield CHANGED if has_changed else HEARTBEAT
+            if has_changed:
+                yield CHANGED

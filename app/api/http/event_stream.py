@@ -107,17 +107,21 @@ class EventStreamResponse(Response):
 
     `events()` is started and closed with the response. An error that it raises before its first
     text is answered like any error. If there is no text at all, the status is 204, after which
-    clients of server-sent events do not reconnect. A client that takes nothing is cut off by the
+    clients of server-sent events do not reconnect. After the first text, a comment is sent whenever
+    `heartbeat` seconds have passed without one. A client that takes nothing is cut off by the
     bounds of its connection. A body of the request is thrown away as it comes.
     """
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, events: Callable[[], AsyncGenerator[str]], seconds: float) -> None:
+    def __init__(
+        self, events: Callable[[], AsyncGenerator[str]], *, seconds: float, heartbeat: float
+    ) -> None:
         super().__init__(headers=HEADERS)
         del self.headers["content-length"]
         self._events = events
         self._seconds = seconds
+        self._heartbeat = heartbeat
         self._is_open = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,15 +148,44 @@ class EventStreamResponse(Response):
 
     async def _pass_on(self, send: Send) -> None:
         async with contextlib.aclosing(self._events()) as texts:
-            async for text in texts:
+            while (text := await self._next(texts, send)) is not None:
                 if not self._is_open:
                     await send(_start(200, self.raw_headers))
                     self._is_open = True
-                body = {"type": "http.response.body", "body": text.encode(), "more_body": True}
-                await send(body)
+                await send(_part(text))
         if not self._is_open:
             await send(_start(204, []))
             self._is_open = True
+
+    async def _next(self, texts: AsyncGenerator[str], send: Send) -> str | None:
+        """The next text, or None after the last; sends the heartbeats that are due before it.
+
+        They go by the clock alone. What is read in between without a text for the client delays
+        none, since the delay would tell of it.
+        """
+        loop = asyncio.get_running_loop()
+        due = loop.time() + self._heartbeat
+        reading = asyncio.create_task(_read(texts))
+        try:
+            while not reading.done():
+                timeout = due - loop.time() if self._is_open else None
+                await asyncio.wait([reading], timeout=timeout)
+                if not reading.done():
+                    due += self._heartbeat
+                    await send(_part(HEARTBEAT))
+            return reading.result()
+        finally:
+            if not reading.done():  # the client has gone; only one may run the generator
+                reading.cancel()
+                await asyncio.wait([reading])
+
+
+async def _read(texts: AsyncGenerator[str]) -> str | None:
+    return await anext(texts, None)
+
+
+def _part(text: str) -> Message:
+    return {"type": "http.response.body", "body": text.encode(), "more_body": True}
 
 
 def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
