@@ -24,7 +24,7 @@ import dataclasses, json, os, platform, resource, socket, sys
 from app.graders.walls import landlock, sandbox, seccomp, self_test, syscalls
 {textwrap.dedent(before)}
 isolation = dataclasses.asdict(self_test.isolation(os.getppid()))
-notes = sandbox.confine(os.getppid())
+notes = map(str, sandbox.confine(os.getppid()))
 found = isolation | {{"notes": [*isolation["notes"], *notes]}}
 {textwrap.dedent(after)}
 os.write(1, json.dumps(found).encode())
@@ -196,7 +196,7 @@ def test_root_with_a_part_of_its_capabilities_gives_up_what_it_has():
 def test_a_memory_limit_that_cannot_be_set_is_reported():
     found = confined(
         before="resource.setrlimit(resource.RLIMIT_DATA, (1 << 33, 1 << 33))",
-        after="found = {'notes': sandbox.limit_memory(1 << 20)}",
+        after="found = {'notes': [str(step) for step in sandbox.limit_memory(1 << 20)]}",
     )
     assert any(note.startswith("memory: rlimit") for note in found["notes"])
 
@@ -204,7 +204,7 @@ def test_a_memory_limit_that_cannot_be_set_is_reported():
 def test_a_system_that_is_not_linux_promises_nothing():
     found = confined(
         before="sys.platform = 'darwin'",
-        after="found['notes'] += sandbox.limit_memory(100)",
+        after="found['notes'] += map(str, sandbox.limit_memory(100))",
     )
     assert not any(found[name] for name in WALLS)
     assert {note.split(":")[0] for note in found["notes"]} >= {

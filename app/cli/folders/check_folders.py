@@ -73,7 +73,7 @@ def _print_walls(isolation: Isolation) -> None:
     present = [name for name in WALLS if name not in missing]
     out.print(f"walls around a metric.py: {', '.join(present) or 'none'}", highlight=False)
     for name in missing:
-        why = "; ".join(note for note in isolation.notes if note.startswith(f"{name}:"))
+        why = "; ".join(isolation.reasons(name))
         err.print(f"missing wall: {why or name}", markup=False, highlight=False)
 
 

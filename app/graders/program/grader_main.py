@@ -45,11 +45,11 @@ def serve(
     """
     set_process_name(f"podium-{role}")
     try:
-        notes = sandbox.confine(os.getppid(), starts_processes=role == "custom")
+        failed = sandbox.confine(os.getppid(), starts_processes=role == "custom")
         importlib.import_module("app.graders.program.tasks").warm_up()
         if shows_texts:
             importlib.import_module("app.grading.custom_metric").show_texts()
-        notes += sandbox.limit_memory(memory_mb)
+        failed += sandbox.limit_memory(memory_mb)
         # It may start a process, which has this limit too.
         handler = _handler(role, cache_mb, memory_mb, is_required=requires_isolation)
         gc.freeze()  # these objects stay; the garbage collector can skip them
@@ -59,7 +59,7 @@ def serve(
             {"start_error": ascii(traceback.format_exc()[-LONGEST_ERROR // 2 :])[:LONGEST_ERROR]},
         )
         raise
-    _send_ready(channel, {"isolation": dataclasses.asdict(_with_notes(isolation, notes))})
+    _send_ready(channel, {"isolation": dataclasses.asdict(_with_own_walls(isolation, failed))})
     protocol = importlib.import_module("app.graders.messages.protocol")
     jobs = select.poll()
     jobs.register(channel, select.POLLIN)
@@ -89,14 +89,14 @@ def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> 
     return make(cache_mb)
 
 
-def _with_notes(isolation: Isolation, notes: list[str]) -> Isolation:
+def _with_own_walls(isolation: Isolation, failed: list[sandbox.FailedStep]) -> Isolation:
     """The walls of a job, with those of the grader itself."""
-    failed = {note.partition(":")[0] for note in notes}
+    missing = {(step.wall, step.how) for step in failed}
     return dataclasses.replace(
         isolation,
-        memory=isolation.memory and not any(note.startswith("memory: rlimit") for note in notes),
-        orphans=isolation.orphans and "orphans" not in failed,
-        notes=tuple(dict.fromkeys((*isolation.notes, *notes))),
+        memory=isolation.memory and ("memory", "rlimit") not in missing,
+        orphans=isolation.orphans and ("orphans", "prctl") not in missing,
+        notes=tuple(dict.fromkeys((*isolation.notes, *map(str, failed)))),
     )
 
 

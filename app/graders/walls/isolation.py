@@ -54,5 +54,9 @@ class Isolation:
         """
         return tuple(name for name in WALLS if not getattr(self, name))
 
+    def reasons(self, wall: str) -> tuple[str, ...]:
+        """The notes about one wall."""
+        return tuple(note for note in self.notes if note.startswith(f"{wall}:"))
+
 
 WALLS = tuple(field.name for field in fields(Isolation) if field.name != "notes")

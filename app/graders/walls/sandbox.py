@@ -2,8 +2,8 @@
 
 A grader starts in a session of its own with a clean environment, no standard streams and no other
 open file (see `template.py`). A process can only apply the other restrictions to itself, and does
-so here, while it has one thread: leaving the user namespace needs that. Notes name every
-restriction that this machine does not allow.
+so here, while it has one thread: leaving the user namespace needs that. Steps that this machine
+does not allow are returned, and the others are taken all the same.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import resource
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from app.graders.walls import landlock, seccomp, syscalls
 from app.python_files import python_files
@@ -23,32 +24,50 @@ OPEN_FILES = 128  # of a job; a pipe has memory that no other limit counts
 # Reserved addresses beyond the memory that a job may take: stacks of threads, files of libraries.
 ADDRESSES_MB = 1024
 
-Notes = list[str]
+
+class FailedStep(NamedTuple):
+    """A step in putting up a wall that this machine does not allow.
+
+    >>> str(FailedStep("reading", "landlock", "Function not implemented"))
+    'reading: landlock: Function not implemented'
+    """
+
+    wall: str
+    how: str
+    reason: str
+
+    @property
+    def why(self) -> str:
+        """The step and the system's reason, for people."""
+        return f"{self.how}: {self.reason}"
+
+    def __str__(self) -> str:
+        return f"{self.wall}: {self.why}"
 
 
-def confine(parent: int, *, starts_processes: bool = False) -> Notes:
+def confine(parent: int, *, starts_processes: bool = False) -> list[FailedStep]:
     """Restrict a grader, permanently. It ends when `parent`, the process that started it, ends.
 
     `starts_processes` is for a grader that starts and restricts a process for each job.
     """
-    notes: Notes = []
+    failed: list[FailedStep] = []
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    attempt(notes, "memory", "oom_score_adj", _go_before_the_server)
-    attempt(notes, "network", "unshare", _leave_namespaces)
-    attempt(notes, "privileges", "capset", syscalls.drop_capabilities)
-    attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
-    attempt(notes, "privileges", "prctl", syscalls.leave_no_core_dump)
-    attempt(notes, "files", "landlock", lambda: landlock.restrict_files(landlock.prepare_rules()))
-    attempt(notes, "orphans", "prctl", lambda: die_with(parent))
+    attempt(failed, "memory", "oom_score_adj", _go_before_the_server)
+    attempt(failed, "network", "unshare", _leave_namespaces)
+    attempt(failed, "privileges", "capset", syscalls.drop_capabilities)
+    attempt(failed, "privileges", "prctl", syscalls.gain_no_privileges)
+    attempt(failed, "privileges", "prctl", syscalls.leave_no_core_dump)
+    attempt(failed, "files", "landlock", lambda: landlock.restrict_files(landlock.prepare_rules()))
+    attempt(failed, "orphans", "prctl", lambda: die_with(parent))
     attempt(
-        notes, "processes", "seccomp",
+        failed, "processes", "seccomp",
         lambda: seccomp.Filter(
             has_channel=True, may_start_processes=starts_processes
         ).put_into_force(),
     )  # fmt: skip
-    return notes
+    return failed
 
 
 class JobWalls:
@@ -59,14 +78,14 @@ class JobWalls:
     """
 
     def __init__(self, readable: Iterable[Path], memory_mb: int | None) -> None:
-        self._notes: Notes = []
+        self._failed: list[FailedStep] = []
         self._addresses: int | None = None
         self._rules: int | None = None
         self._filter: seccomp.Filter | None = None
         if memory_mb is not None:
-            attempt(self._notes, "memory", "rlimit", lambda: self._measure_addresses(memory_mb))
-        attempt(self._notes, "reading", "landlock", lambda: self._prepare_rules(readable))
-        attempt(self._notes, "processes", "seccomp", self._prepare_filter)
+            attempt(self._failed, "memory", "rlimit", lambda: self._measure_addresses(memory_mb))
+        attempt(self._failed, "reading", "landlock", lambda: self._prepare_rules(readable))
+        attempt(self._failed, "processes", "seccomp", self._prepare_filter)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -78,8 +97,8 @@ class JobWalls:
         for descriptor in self.descriptors:
             os.close(descriptor)
 
-    def put_up(self) -> Notes:
-        """Apply the walls to this process, permanently. Returns notes of failed restrictions.
+    def put_up(self) -> list[FailedStep]:
+        """Apply the walls to this process, permanently. Returns the steps that failed.
 
         Raises:
             RuntimeError: the process has more than one thread; only one would be restricted.
@@ -87,18 +106,18 @@ class JobWalls:
         if sys.platform == "linux" and len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
             raise RuntimeError("a job's process has a thread before it is locked in")
         _open_own_streams()
-        notes = list(self._notes)
+        failed = list(self._failed)
         _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
         addresses = self._addresses
         if addresses is not None:
-            attempt(notes, "memory", "rlimit", lambda: _limit(resource.RLIMIT_AS, addresses))
-        attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
+            attempt(failed, "memory", "rlimit", lambda: _limit(resource.RLIMIT_AS, addresses))
+        attempt(failed, "privileges", "prctl", syscalls.gain_no_privileges)
         rules, allowed = self._rules, self._filter
         if rules is not None:
-            attempt(notes, "reading", "landlock", lambda: landlock.restrict_files(rules))
+            attempt(failed, "reading", "landlock", lambda: landlock.restrict_files(rules))
         if allowed is not None:
-            attempt(notes, "processes", "seccomp", allowed.put_into_force)
-        return notes
+            attempt(failed, "processes", "seccomp", allowed.put_into_force)
+        return failed
 
     def _measure_addresses(self, memory_mb: int) -> None:
         # A second limit, of all memory together: mapped files count here too. It is measured here,
@@ -112,11 +131,11 @@ class JobWalls:
         self._filter = seccomp.Filter(may_open_to_write=self._rules is not None)
 
 
-def limit_memory(megabytes: int) -> Notes:
+def limit_memory(megabytes: int) -> list[FailedStep]:
     """Limit this process to `megabytes` more than it has now; call it after the warm-up."""
-    notes: Notes = []
-    attempt(notes, "memory", "rlimit", lambda: _limit_data(megabytes))
-    return notes
+    failed: list[FailedStep] = []
+    attempt(failed, "memory", "rlimit", lambda: _limit_data(megabytes))
+    return failed
 
 
 def die_with(parent: int) -> None:
@@ -126,12 +145,12 @@ def die_with(parent: int) -> None:
         os._exit(0)  # the parent died before prctl took effect
 
 
-def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bool:
-    """Do a step; on failure, note the wall and the reason."""
+def attempt(failed: list[FailedStep], wall: str, how: str, step: Callable[[], object]) -> bool:
+    """Do a step, and add it to `failed` if it is not allowed."""
     try:
         step()
     except (OSError, ValueError) as error:
-        notes.append(f"{wall}: {how}: {error}")
+        failed.append(FailedStep(wall, how, str(error)))
         return False
     return True
 

@@ -99,13 +99,13 @@ def _orphans_live() -> bool:
 def _try_everything(server: int, directory: Path | None) -> dict[str, list[str]]:
     """For each wall the attempts that succeeded; an empty list where all were refused."""
     walls = attempts(server, directory)
-    steps = sandbox.confine(os.getppid(), starts_processes=True)
-    privileges = _privileges(steps)  # while they can be read
-    steps += sandbox.limit_memory(TRIED_MB) + sandbox.JobWalls((), TRIED_MB).put_up()
+    failed = sandbox.confine(os.getppid(), starts_processes=True)
+    privileges = _privileges(failed)  # while they can be read
+    failed += sandbox.limit_memory(TRIED_MB) + sandbox.JobWalls((), TRIED_MB).put_up()
     found: dict[str, list[str]] = {}
     for wall, forbidden in walls.items():
         worked = [f"{name} is possible" for name, step in forbidden.items() if works(step)]
-        reasons = [note.partition(": ")[2] for note in steps if note.startswith(f"{wall}:")]
+        reasons = [step.why for step in failed if step.wall == wall]
         # Without a directory of the test's own, this user's permissions may refuse what a wall
         # does not: then a wall that could not be put up counts as missing.
         is_tried = wall != "files" or directory is not None
@@ -114,11 +114,11 @@ def _try_everything(server: int, directory: Path | None) -> dict[str, list[str]]
     return found
 
 
-def _privileges(steps: list[str]) -> list[str]:
+def _privileges(failed: list[sandbox.FailedStep]) -> list[str]:
     """Which capabilities are left beyond root's to read files, and whether any can be gained."""
     lines = Path("/proc/self/status").read_text().splitlines()
     status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
     left = int(status["CapEff"], 16) | int(status["CapPrm"], 16)
     found = [] if left & ~(1 << 2) == 0 else [f"the capabilities {left:x} are left"]
     found += [] if status["NoNewPrivs"].strip() == "1" else ["programs may grant privileges"]
-    return found + [note for note in steps if found and note.startswith("privileges:")]
+    return found + [step.why for step in failed if found and step.wall == "privileges"]
