@@ -276,7 +276,13 @@ def test_other_content_types_are_refused_with_what_to_send(
 
 
 def test_an_unknown_content_encoding_is_refused(podium: Podium, tiny: Path, good: bytes) -> None:
-    assert podium.run(tiny).submit(good, **{"Content-Encoding": "br"}).status_code == 415
+    run = podium.run(tiny)
+    assert run.submit(good, **{"Content-Encoding": "br"}).status_code == 415
+    twice = [("Content-Type", "text/csv"), *[("Content-Encoding", "gzip")] * 2]
+    packed = gzip.compress(good)
+    answer = run.client.post(f"/v1/runs/{run.id}/submissions", content=packed, headers=twice)
+    assert answer.status_code == 415
+    assert "'gzip, gzip' is not supported" in answer.json()["detail"]
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(podium: Podium, tiny: Path) -> None:

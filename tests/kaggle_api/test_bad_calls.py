@@ -274,6 +274,17 @@ def test_an_absolute_form_target_is_served(podium, tiny):
     assert json.loads(body)["competitions"][0]["ref"] == tiny.name
 
 
+def test_an_address_of_another_protocol_is_refused(podium):
+    port = podium.server.port
+    with socket.create_connection(("127.0.0.1", port), 5) as client:
+        line = f"GET ftp://127.0.0.1:{port}/healthz HTTP/1.1\r\nHost: here\r\n\r\n"
+        client.sendall(line.encode())
+        answer = client.recv(4096)
+
+    assert answer.split(b" ", 2)[1] == b"400"
+    assert "begins with http://" in json.loads(answer.partition(b"\r\n\r\n")[2])["detail"]
+
+
 def test_submissions_are_found_by_their_number_and_page_by_page(podium, tiny, good):
     run, other = podium.run(tiny), podium.run(tiny)
     refs = []

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 
 import pytest
 
-from tests.forkserver import run_podium
+from tests.forkserver import PodiumProcess, run_podium
 
 
 @pytest.mark.parametrize("words", [("--to", "egg"), ("--listen", "80"), ("--key-file", os.devnull)])
@@ -32,6 +33,20 @@ def test_a_key_file_that_is_not_there_is_a_mistake_of_the_command_line(tmp_path)
 
     assert ran.returncode == 2
     assert f"--key-file: {file} cannot be read: No such file or directory" in ran.stderr
+
+
+def test_a_pipe_of_which_the_key_is_awaited_is_named(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with PodiumProcess(
+        ["proxy", "--to", "http://127.0.0.1:1", "--key-file", str(tmp_path / "pipe"),
+         "--listen", "127.0.0.1:0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as ran:  # fmt: skip
+        (tmp_path / "pipe").write_text("pod_run_x")
+        assert "forwarding" in ran.stdout.readline()
+        ran.terminate()
+
+        assert ran.stderr.read() == f"waiting for the key from the pipe {tmp_path / 'pipe'}\n"
 
 
 def test_an_address_that_cannot_be_listened_on_is_named(tmp_path):

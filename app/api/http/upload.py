@@ -243,5 +243,7 @@ def _media_type(request: Request) -> str:
 
 
 def _encoding(request: Request) -> str:
-    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    # Two lines of the header are one list: a body that was compressed twice.
+    encoding = ", ".join(request.headers.getlist("Content-Encoding") or ["identity"])
+    encoding = encoding.strip().lower()
     return "gzip" if encoding == "x-gzip" else encoding  # one and the same: RFC 9110, 8.4.1.3

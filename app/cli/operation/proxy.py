@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
 def _file(name: str) -> tuple[str, str]:
     """A file's name and text; one that cannot be read is a wrong argument (status 2)."""
     try:
+        if Path(name).is_fifo():  # reading waits until its writer has closed it
+            print(f"waiting for the key from the pipe {name}", file=sys.stderr)  # noqa: T201
         return name, Path(name).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"

@@ -11,7 +11,7 @@ import httptools
 from app.api.http.connections import refusals
 from app.api.http.connections.limit import ConnectionLimit, counted_address
 from app.api.http.connections.progress import Receiving, Writing
-from app.api.http.connections.refusals import Refusal, foreign_host
+from app.api.http.connections.refusals import Refusal
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
 from app.api.http.request_log import CALLER
 from app.api.http.turns.sender_turns import PEER, WAITING
@@ -100,9 +100,9 @@ class BoundedConnection(SingleRequestConnection):
     def on_headers_complete(self) -> None:
         """Go on to the body. Refuse a request for another host, for which Podium is no proxy."""
         port = self.server[1] if self.server else None
-        host = foreign_host(self.parser.get_method(), self.url, port or 0)
-        if host:
-            self._stop(refusals.no_proxy(host))
+        refused = refusals.refusal_of_target(self.parser.get_method(), self.url, port or 0)
+        if refused is not None:
+            self._stop(refused)
         version = self.parser.get_http_version()
         if version not in VERSIONS:
             self._stop(refusals.NO_HTTP)

@@ -77,6 +77,11 @@ OTHER_CODING = Refusal(
     HTTPStatus.BAD_REQUEST,
     "Podium reads no Transfer-Encoding except 'chunked': name a compression in Content-Encoding.",
 )
+NO_ADDRESS = Refusal(
+    HTTPStatus.BAD_REQUEST,
+    "The target of the request is neither a path, as /readyz, nor an address that begins with "
+    "http:// or https://.",
+)
 TOO_MANY_REQUESTS = Refusal(
     HTTPStatus.BAD_REQUEST, "Too many requests were sent before the answer to the first."
 )
@@ -97,6 +102,19 @@ def head_too_late(seconds: float) -> Refusal:
         HTTPStatus.REQUEST_TIMEOUT,
         f"The head of the request did not arrive within {seconds:g} seconds.",
     )
+
+
+def refusal_of_target(method: bytes, target: bytes, port: int) -> Refusal | None:
+    """Why this server at `port` does not serve a target; None if it does.
+
+    >>> refusal_of_target(b"GET", b"ftp://localhost:7777/readyz", 7777) is NO_ADDRESS
+    True
+    >>> refusal_of_target(b"GET", b"/readyz?from=ftp://here", 7777)
+    """
+    if host := foreign_host(method, target, port):
+        return no_proxy(host)
+    is_served = target.lower().startswith((b"/", b"*", b"http://", b"https://"))
+    return None if is_served else NO_ADDRESS
 
 
 def foreign_host(method: bytes, target: bytes, port: int) -> str:
