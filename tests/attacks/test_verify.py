@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from app.services.operations.verify import verify
@@ -20,6 +21,7 @@ from tests.api.conftest import Podium
 from tests.attacks.test_damaged_disk import blob_of, damage
 from tests.factories import good_submission
 from tests.forkserver import run_podium
+from tests.postgres import Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.storage.disks import small_disk
@@ -73,6 +75,37 @@ def test_damage_is_named_with_what_to_do_and_mended_by_it(podium: Podium) -> Non
     assert run.submit(body).json()["state"] == "graded"
     run.submit(body + b"\n")
     assert run_verify(podium.server) == (0, {**found, "damaged": []})
+
+
+DAMAGED_PAGE = """
+    CREATE FUNCTION damaged_page() RETURNS SETOF integer LANGUAGE plpgsql AS
+    $$ BEGIN RAISE 'invalid page in block 0' USING ERRCODE = 'XX001'; END $$;
+    ALTER TABLE experiment RENAME TO kept;
+    CREATE VIEW experiment AS SELECT kept.* FROM damaged_page(), kept
+"""
+
+
+def test_what_was_found_before_a_damaged_page_of_postgresql_is_told(
+    postgres: Postgres, migrated_postgres: str, tmp_path: Path
+) -> None:
+    with postgres.database(migrated_postgres) as name, contextlib.ExitStack() as clients:
+        server = PodiumServer(tmp_path / "data", postgres.url(name), graders=1).start()
+        clients.callback(server.kill)
+        podium = Podium(server, tmp_path / "folders", clients)
+        run = podium.run(podium.competition())
+        place = blob_of(podium, run.submit(b"id,target\n").json()["sha256"])
+        damage(place)
+        with psycopg.connect(postgres.url(name)) as connection:
+            connection.execute(DAMAGED_PAGE)
+
+        status, found = run_verify(server)
+
+    assert status == 1
+    blob, database = found["damaged"]
+    assert blob["path"] == str(place)
+    assert database["kind"] == "database"
+    assert "invalid page in block 0" in database["problem"]
+    assert "podium restore" in database["remedy"]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "directory", "loop"])

@@ -30,6 +30,7 @@ from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.database.errors import is_damage
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
 from app.thread_pool import map_concurrently
@@ -79,14 +80,17 @@ def verify(
                 if sample is None:
                     progress.damaged += changed_records(session)
             progress.complete = True
-        except DatabaseError:
-            if not is_database_damaged:
+        except DatabaseError as error:
+            if is_database_damaged:
+                found = progress.damaged[-1]
+                problem = (
+                    f"{found.problem} Files were not compared: it cannot be asked for their names."
+                )
+                progress.damaged[-1] = replace(found, problem=problem)
+            elif is_damage(error):  # of PostgreSQL, which has no check of all pages
+                progress.damaged.append(_of_damaged_page(database, error))
+            else:
                 raise
-            found = progress.damaged[-1]
-            problem = (
-                f"{found.problem} Files were not compared: it cannot be asked for their names."
-            )
-            progress.damaged[-1] = replace(found, problem=problem)
         finally:
             if sample is None:
                 progress.save()
@@ -104,6 +108,17 @@ def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
         progress.damaged.append(Damage("database", str(file), str(error), [], remedy))
         return True
     return False
+
+
+def _of_damaged_page(database: Database, error: DatabaseError) -> Damage:
+    reason = " ".join(str(error.orig).split())
+    return Damage(
+        "database",
+        database.url.render_as_string(hide_password=True),
+        f"It is damaged: {reason}. What comes after this was not compared.",
+        [],
+        "Restore a backup (`podium restore`) into another database and a new PODIUM_DATA_DIR.",
+    )
 
 
 def _compare_files(
