@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sqlite3
 import threading
 import time
 from pathlib import Path
 
+import httpx
+
 from tests.api.conftest import Podium, Run
 from tests.api.test_receipts import checked, receipts_of
 from tests.attacks.conftest import metric
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 SLOW = metric("import time; time.sleep(2); return 0.5")
@@ -68,3 +72,30 @@ def test_a_grade_days_after_the_close_has_its_receipt(
 
         [receipt] = receipts_of(podium, run.id)
         assert checked(podium, receipt["id"])["outcome"] == "graded"
+
+
+def test_a_failure_and_its_receipt_are_changed_together_by_a_server_that_is_killed(
+    own_server: PodiumServer, tmp_path: Path
+) -> None:
+    with contextlib.ExitStack() as clients:
+        podium = Podium(own_server, tmp_path / "folders", clients)
+        folder = podium.competition()
+        runs = [podium.run(folder) for _ in range(8)]
+        for run in runs:
+            change(podium, run, {"state": "closed"})
+
+        def change_until_killed(run: Run) -> None:
+            with contextlib.suppress(httpx.TransportError):
+                for failure in itertools.cycle(FAILURES):
+                    change(podium, run, {"failure": failure})
+
+        threads = [threading.Thread(target=change_until_killed, args=(run,)) for run in runs]
+        for each in threads:
+            each.start()
+        time.sleep(0.5)
+        own_server.kill()
+        for each in threads:
+            each.join()
+
+    verified = run_podium(["verify"], env=own_server.environment, capture_output=True, text=True)
+    assert verified.returncode == 0, verified.stdout

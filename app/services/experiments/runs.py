@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from app.domain.states import RunState, SubmissionState
 from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
 from app.services.experiments import experiments
+from app.services.public_log.change_failure import change_signed_failure
 from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of
@@ -19,6 +21,7 @@ from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
 from app.storage.queries import exposure, runs, submission_counts, submissions
 from app.storage.queries.regrades.counted_grades import count_states
+from app.storage.queries.trust import receipts
 
 PAGE = 1000
 
@@ -104,21 +107,28 @@ def change(
         NotFound: the run does not exist.
     """
 
-    def record(session: Session) -> RunRecord:
+    def record(session: Session) -> tuple[RunRecord, bool]:
         # Locked: of two at once, the second finds it closed, and adds to the first one's usage.
         run = runs.lock_run(session, run_id) or existing_run(session, run_id)
         changes: dict[str, Any] = {}
+        notes_failure = failure is not None and not (
+            if_nothing_sent and _is_closed_or_sent(session, run)
+        )
+        is_signed = notes_failure and receipts.last_of_run(session, run_id) is not None
         if close and run.state != RunState.CLOSED:
             changes |= {"state": RunState.CLOSED, "closed_at": _time_of_close(session, run)}
         if usage is not None:
             changes["usage"] = {**(run.usage or {}), **usage}
-        if failure is not None and not (if_nothing_sent and _is_closed_or_sent(session, run)):
+        if notes_failure and not is_signed:
             changes["failure"] = failure
         if changes:
             runs.update_run(session, run_id, **changes)
-        return runs.get_run(session, run_id) or run
+        return runs.get_run(session, run_id) or run, is_signed
 
-    changed = context.database.write(record)
+    changed, is_signed = context.database.write(record)
+    if failure is not None and is_signed:
+        change_signed_failure(context, changed, failure)
+        return replace(changed, failure=failure)
     if changed.state == RunState.CLOSED and (close or failure is not None):
         issue_at_close(context, run_id)
     return changed

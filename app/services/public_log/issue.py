@@ -35,8 +35,15 @@ class Subject:
 Read = Callable[[Session], tuple[Facts, str | None]]  # the facts, and the id of a submission
 
 
-def issue_present(context: Context, about: Subject, read: Read) -> tuple[ReceiptRecord, bool]:
+def issue_present(
+    context: Context,
+    about: Subject,
+    read: Read,
+    change: Callable[[Session], None] = lambda session: None,
+) -> tuple[ReceiptRecord, bool]:
     """Sign the facts that `read` finds; also whether the receipt is new.
+
+    `change` is called in the transaction of the receipt. It makes rows as `read` says they are.
 
     If another receipt was issued while they were read, or a regrade or another act of an admin was
     entered into the log, they are read again: a receipt never states what was true before the one
@@ -58,6 +65,7 @@ def issue_present(context: Context, about: Subject, read: Read) -> tuple[Receipt
                 return None
             if log.has_others(session, RECEIPT_ENTRY, start=size):
                 return None
+            change(session)
             return issue(context, session, facts, about, submission_id)
 
         signed = context.database.write(sign)
