@@ -207,7 +207,12 @@ def _close(
             bytes=blob.bytes, sha256=blob.sha256, received_at=now, run_seconds=0.0,
             file_name=file.name,
         )  # fmt: skip
-        stored = insert_submissions(session, [submission], queues=context.settings.queues)
+        stored = insert_submissions(
+            session,
+            [submission],
+            queues=context.settings.queues,
+            own_metrics=context.own_metrics,
+        )
         if isinstance(stored[0], Exception):
             raise stored[0]
     runs.update_run(session, run.id, state=RunState.CLOSED, closed_at=now)

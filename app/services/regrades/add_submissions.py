@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.domain.competition import METRIC_FILE
 from app.domain.states import RegradeState
 from app.queue import jobs
-from app.storage.queries import version_files
+from app.services.runtime.own_metrics import OwnMetrics
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
@@ -27,7 +26,7 @@ def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -
     """
     added = outcomes.fill(session, regrade)
     if queues:
-        own = version_files.versions_with(session, METRIC_FILE, {one.version_id for one in added})
+        own = OwnMetrics().among(session, {one.version_id for one in added})
         jobs.defer_regradings(
             session, regrade.id, [(one.submission_id, one.bytes) for one in added],
             {one.submission_id for one in added if one.version_id in own},

@@ -158,6 +158,7 @@ def open_context(
         queues=settings.queues,
         step=settings.outcome_step_seconds,
         failures=failures,
+        own_metrics=own_metrics,
     )
     return Context(
         settings=settings,

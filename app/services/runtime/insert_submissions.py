@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.domain.competition import METRIC_FILE
 from app.errors import PodiumError
 from app.queue import jobs
 from app.services.runtime.failure_quota import FailureQuota
+from app.services.runtime.own_metrics import OwnMetrics
 from app.services.runtime.run_limits import (
     no_run,
     refuse_closed,
@@ -19,7 +19,7 @@ from app.services.runtime.run_limits import (
     refuse_over_quota,
 )
 from app.storage.database.records import SubmissionRecord
-from app.storage.queries import runs, submission_counts, submissions, version_files
+from app.storage.queries import runs, submission_counts, submissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,16 @@ def insert_submissions(
     queues: bool = False,
     step: float = 0.0,
     failures: FailureQuota | None = None,
+    own_metrics: OwnMetrics | None = None,
     may_be_stored: bool = False,
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
     With `queues` they are queued in the same transaction, so that no submission is stored without
-    a job. `step` is PODIUM_OUTCOME_STEP_SECONDS. Without `failures` no file is refused for the
-    failures of its run. With `may_be_stored` this was tried before, and the answer to the
-    commit may have been lost: what is stored already is not stored again.
+    a job, and `own_metrics` says for which ones a metric.py is needed. `step` is
+    PODIUM_OUTCOME_STEP_SECONDS. Without `failures` no file is refused for the failures of its run.
+    With `may_be_stored` this was tried before, and the answer to the commit may have been lost:
+    what is stored already is not stored again.
     """
     versions = {one.run_id: one.version_id for one in incoming}
     now = max((one.received_at for one in incoming), default=datetime.now(UTC))
@@ -133,12 +135,12 @@ def insert_submissions(
         except PodiumError as refusal:
             outcomes.append(refusal)
     if queues:
-        _defer(session, batch.new)
+        _defer(session, batch.new, own_metrics or OwnMetrics())
     submissions.add_submissions(session, batch.new)
     return outcomes
 
 
-def _defer(session: Session, new: list[SubmissionRecord]) -> None:
+def _defer(session: Session, new: list[SubmissionRecord], own_metrics: OwnMetrics) -> None:
     """Queue jobs for submissions, each behind those of its run that are not settled yet."""
     if not new:
         return
@@ -147,5 +149,5 @@ def _defer(session: Session, new: list[SubmissionRecord]) -> None:
     for one in new:
         wanted.append((one.id, one.bytes, behind[one.run_id]))
         behind[one.run_id] += 1
-    own = version_files.versions_with(session, METRIC_FILE, {one.version_id for one in new})
+    own = own_metrics.among(session, {one.version_id for one in new})
     jobs.defer(session, wanted, {one.id for one in new if one.version_id in own})

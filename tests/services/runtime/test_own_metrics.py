@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from app.services.runtime.context import open_context
 from app.services.runtime.own_metrics import OwnMetrics
+from app.settings import Settings
 from app.storage.database.records import VersionFileRecord
 from app.storage.queries import version_files
-from tests.storage.make import World, add_version
+from tests.storage.make import World, add_version, make_submission
 
 
 def test_versions_with_a_metric_py_are_told_from_others(world: World) -> None:
@@ -21,3 +29,26 @@ def test_versions_with_a_metric_py_are_told_from_others(world: World) -> None:
         assert metrics.among(session, {other}) == set()
     assert metrics.known_to_have(own)
     assert not metrics.known_to_have(other)
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_the_queue_asks_once_for_the_files_of_a_version(
+    world: World, database_url: str, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def note(connection: object, cursor: object, statement: str, *others: object) -> None:
+        if "FROM version_file" in statement:
+            asked.append(statement)
+
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url, dispatch="queue")
+    context = open_context(settings, grades=False, validates=False)
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        for _ in range(3):
+            assert context.inserts.add(make_submission(world.run)).result(30).created
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+        context.close()
+
+    assert len(asked) == 1
