@@ -59,6 +59,33 @@ def test_each_changed_byte_of_a_checkpoint_is_found():
             read_checkpoint(changed.decode(errors="replace"), [OWN], ())
 
 
+@pytest.mark.parametrize(
+    "rest", ["017\n{root}\n", "-1\n{root}\n", f"{2**63}\n{{root}}\n", "17\n{short}\n", "17\n"]
+)
+def test_signed_text_that_is_not_a_checkpoint_is_refused(rest):
+    roots = {name: base64.b64encode(bytes(n)).decode() for name, n in (("root", 32), ("short", 31))}
+    with pytest.raises(BadProof, match="not a checkpoint of origin, size, root"):
+        read_checkpoint(signed(f"{OWN.name}\n{rest.format(**roots)}"), [OWN], ())
+
+
+def signed(text):
+    """The note of any text with the signature of OWN, in a line as a checkpoint has it."""
+    number = bytes.fromhex(verifier_key(OWN.name, OWN.public).split("+")[1])
+    line = base64.b64encode(number + ed25519.sign(PRIVATE, text.encode())).decode()
+    return f"{text}\n— {OWN.name} {line}\n"
+
+
+def test_a_signature_has_the_hash_of_its_key_and_nothing_but_base64():
+    note = signed_checkpoint(Checkpoint("podium.example", 17, bytes(32)), PRIVATE)
+    assert note == signed(note.partition("\n\n")[0] + "\n")
+    start, _, line = note.rpartition(" ")
+    raw = base64.b64decode(line)
+    other_hash = base64.b64encode(bytes(4) + raw[4:]).decode()
+    for changed in (f"{other_hash}\n", f"{line[:9]}!{line[9:]}"):
+        with pytest.raises(BadProof, match="No allowed key"):
+            read_checkpoint(f"{start} {changed}", [OWN], ())
+
+
 @pytest.mark.parametrize("signers", [[], [Signer("other.example", OWN.public)]])
 def test_an_unknown_signer_is_refused(signers):
     note = signed_checkpoint(Checkpoint("podium.example", 1, bytes(32)), PRIVATE)

@@ -52,6 +52,25 @@ def test_a_selected_file_is_a_departure_where_the_last_valid_one_was_to_be_final
     plan = replace(PLAN, selection="last_valid")
 
     assert codes(plan=plan, present=plan) == ["selection", "selection"]
+    invalid = replace(BIKES, is_graded=False)
+    assert codes(invalid, plan=plan, present=plan) == ["selection", "selection"]
+
+
+@pytest.mark.parametrize(
+    ("is_selected", "text"),
+    [
+        (True, "its final submission was selected; planned: last_valid"),
+        (False, "its final submission is the last valid one; planned: selected"),
+    ],
+)
+def test_the_choice_of_a_final_submission_is_told_as_it_was(is_selected: bool, text: str) -> None:
+    plan = replace(PLAN, selection="last_valid" if is_selected else "selected", seeds=(0,))
+    run = replace(BIKES, is_selected=is_selected)
+    found = departures(
+        replace(plan, competitions=("bikes",)), [run], frozen_at=FROZEN, present=plan, imported=0,
+        archived=(),
+    )  # fmt: skip
+    assert f"bikes, seed 0 (run_1): {text}" in [one["text"] for one in found]
 
 
 @pytest.mark.parametrize(

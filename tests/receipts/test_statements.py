@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,6 +18,7 @@ from app.receipts.statements import (
     score_text,
     statement,
     time_created,
+    to_bytes,
 )
 
 FACTS = Facts(ReceiptKind.GRADE, (("submission.csv", "ab" * 32),), {"score": score_text(0.1)})
@@ -72,3 +74,16 @@ def test_facts_that_differ_have_different_digests() -> None:
         replace(FACTS, body={"score": None}),
     ]
     assert len({FACTS.digest, *(one.digest for one in others)}) == 4
+
+
+def test_a_receipt_is_written_as_text_that_people_read_and_never_with_nan() -> None:
+    assert to_bytes({"agent": "Müller"}) == '{\n  "agent": "Müller"\n}\n'.encode()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_bytes({"score": float("nan")})
+
+
+def test_the_digest_of_facts_is_that_of_earlier_versions() -> None:
+    """Another digest would make a second receipt of the same facts."""
+    facts = replace(FACTS, body={"b": 1, "agent": "Müller"})
+    text = '["grade",[["submission.csv","' + "ab" * 32 + '"]],{"agent":"Müller","b":1}]'
+    assert facts.digest == hashlib.sha256(text.encode()).hexdigest()

@@ -40,6 +40,8 @@ def test_drawn_rows_have_the_metrics_score(case: Case) -> None:
     drawn = rng.integers(0, plan.rows, (20, plan.rows))
     # Some with few different rows, where classes and values go missing.
     drawn[10:] %= rng.integers(2, 12, (10, 1))
+    # And some of a single row, which may have no answer, for which the metric is undefined.
+    drawn[15:] = rng.integers(0, plan.rows, (5, 1))
     weights = np.stack([np.bincount(rows, minlength=plan.rows) for rows in drawn]).astype(float)
 
     scores = plan.of_rows(weights)

@@ -64,6 +64,23 @@ def test_files_of_few_values_are_not_compared_number_by_number() -> None:
     assert not is_constant(Sketch(9, bytes(256), b""))
 
 
+def test_a_file_of_16_different_numbers_is_compared_and_one_of_15_is_not() -> None:
+    assert cells_of(with_cells(np.arange(64.0) % 16)) is not None
+    assert cells_of(with_cells(np.arange(64.0) % 15)) is None
+
+
+def test_probabilities_near_1_are_near_if_their_distances_from_1_are() -> None:
+    """Also where others of the file are near 0: it is a file of probabilities all the same."""
+    one = np.append(np.linspace(0.001, 0.4, 32), 1.0 - np.linspace(1e-4, 1e-2, 32))
+    other = np.append(one[:32], 1.0 - 1.01 * (1.0 - one[32:]))
+    assert share(one, other) == 0.5
+    assert share(one, one) == 1.0
+
+
+def test_up_to_64_rows_a_changed_block_is_a_changed_row() -> None:
+    assert [changed_rows(n, 64, 64) for n in range(1, 65)] == list(range(1, 65))
+
+
 def sketch_of_rows(rows: np.ndarray) -> Sketch:
     return Sketch(len(rows), rows.astype("<u4").tobytes(), b"")
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.leaderboard import Leaderboard, MedalLines
-from app.review.scores import ScoredSubmission, score_signals
+from app.review.scores import ScoredSubmission, bound_of, score_signals
 from app.review.signals import Level, Signal
 
 SCORES = [0.95 - 0.001 * place for place in range(500)]
@@ -71,6 +71,49 @@ def test_a_public_score_far_from_the_private_one_is_measured_by_the_board() -> N
     assert found(replace(HONEST, score=0.10, public_score=0.93)) == {
         Signal.PUBLIC_FAR_FROM_PRIVATE: Level.REVIEW
     }
+
+
+def test_each_limit_is_the_last_value_without_a_signal() -> None:
+    """Distances of a board from 10 for the best to 8 for gold, and 0 for the median."""
+    board = Leaderboard.from_lines(MedalLines(8.0, 4.0, 2.0, 0.0), teams=9, higher_is_better=True)
+    scores = Leaderboard.full([10.0, 8.0, 8.0, 0.0, 0.0, 0.0, -1.0], higher_is_better=True)
+    scores = Leaderboard(
+        higher_is_better=True, rule=scores.rule, teams=7, lines=board.lines, scores=scores.scores
+    )
+    one = ScoredSubmission(9.0, 9.0, 601.0, True, None, scores)
+
+    def levels(**change: float) -> dict[Signal, Level]:
+        return found(replace(one, **change))
+
+    for score, level in ((12.0, None), (12.1, Level.ANNOTATE), (16.0, Level.ANNOTATE),
+                         (16.1, Level.REVIEW)):  # fmt: skip
+        assert levels(score=score, public_score=score).get(Signal.BEYOND_HUMANS) is level
+    for public, level in ((-1.0, None), (-1.1, Level.ANNOTATE), (-21.0, Level.ANNOTATE),
+                          (-21.1, Level.REVIEW)):  # fmt: skip
+        assert levels(public_score=public).get(Signal.PUBLIC_FAR_FROM_PRIVATE) is level
+    fast = {Signal.FAST_NEAR_PERFECT: Level.ANNOTATE}
+    assert levels(score=10.0, run_seconds=600.0) == fast
+    assert levels(score=10.0) == levels(score=9.9, run_seconds=600.0) == {}
+    assert found(ScoredSubmission(1.0, None, 600.0, True, 1.0, None)) == {
+        Signal.PERFECT_SCORE: Level.REVIEW, **fast,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("teams", [None, 9])
+def test_where_lines_are_missing_nothing_is_measured_by_them(teams: int | None) -> None:
+    empty = Leaderboard.from_lines(
+        MedalLines(None, None, None, None), teams=teams, higher_is_better=True
+    )
+    far = ScoredSubmission(1.0, -50.0, 7200.0, True, 1.0, empty)
+    assert found(far) == {Signal.PERFECT_SCORE: Level.REVIEW}
+    gold_only = Leaderboard.from_lines(
+        MedalLines(0.5, None, None, None), teams=teams, higher_is_better=True
+    )
+    assert found(replace(far, board=gold_only, bound=None)) == {}
+
+
+def test_a_metric_s_bound_is_1_for_a_score_and_0_for_a_loss() -> None:
+    assert (bound_of(higher_is_better=True), bound_of(higher_is_better=False)) == (1.0, 0.0)
 
 
 def test_the_best_team_s_score_within_minutes_is_a_remark() -> None:

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from app.statistics.intervals import unseen_competitions
 from app.statistics.scores.probability_better import probability_better
 from app.statistics.scores.score_summaries import THRESHOLDS, summarise
 
@@ -66,6 +67,55 @@ def test_the_probability_is_that_of_mann_and_whitney() -> None:
     assert found.runs95[0] < found.value < found.runs95[1]
     assert probability_better(b, a).value == pytest.approx(100 - expected)
     assert probability_better(a, a).value == pytest.approx(50)
+
+
+def test_the_interval_of_a_probability_is_from_the_placements_of_both_sides() -> None:
+    """DeLong's variances, pair by pair, then the formula of rates run again."""
+    draw = np.random.default_rng(6)
+    sizes = [(2, 3), (4, 2), (3, 5), (6, 6)]
+    a, b = ([draw.integers(0, 7, pair[side]) * 1.0 for pair in sizes] for side in (0, 1))
+    shares, v, n = [], [], []
+    for x, y in zip(a, b, strict=True):
+        above = (x[:, None] > y) + 0.5 * (x[:, None] == y)
+        shares.append(above.mean())
+        v.append(
+            sum(np.var(above.mean(axis=side), ddof=1) / above.shape[1 - side] for side in (0, 1))
+        )
+        n.append((1 / x.size**2 + 1 / y.size**2) ** -0.5)
+    v, n, p = np.array(v), np.array(n), np.mean(shares)
+    pooled = (v * n * (n - 1)).sum() / (n - 1).sum()
+    seen = max(v.sum(), (v.sum() + pooled * (1 / n).sum()) / 2)
+    error = (seen + 0.5 * (1 / n**2).sum() / 4) / 4**2
+    number = p * (1 - p) / error
+    low, high = proportion_confint(p * number, number, method="wilson")
+
+    found = probability_better(a, b)
+
+    assert number > 1
+    assert (found.value, found.runs95) == (
+        pytest.approx(100 * p), pytest.approx((100 * low, 100 * high)),
+    )  # fmt: skip
+
+
+def test_the_intervals_of_the_middle_mean_are_from_resamples_of_one_fewer() -> None:
+    """With other random numbers: 3 of 4 attempts of each, and 8 of 9 competitions."""
+    given = [np.round(one) for one in scores(9, 4, 3)]
+    draw, middle = np.random.default_rng(1), (lambda all_scores: stats.trim_mean(all_scores, 0.25))
+    runs = [middle(np.concatenate([draw.choice(one, 3) for one in given])) for _ in range(4000)]
+    like = [
+        middle(np.concatenate([given[at] for at in draw.integers(0, 9, 8)])) for _ in range(4000)
+    ]
+    found = summarise(given).iqm
+    p = middle(np.concatenate(given)) / 100
+    means = np.array([[one.mean() / 100] for one in given])
+    for interval, error in (
+        (found.runs95, np.var(runs) / 100**2 + 0.5 / 4**2 / 9**2),
+        (found.competitions95, np.var(like) / 100**2 + unseen_competitions(means)[0]),
+    ):
+        number = p * (1 - p) / error
+        low, high = proportion_confint(p * number, number, method="wilson")
+        assert interval == pytest.approx((100 * low, 100 * high), abs=0.5)
+    assert summarise(given[:2]).iqm.competitions95 is not None
 
 
 @pytest.mark.parametrize("competitions", [5, 6, 8, 9, 20, 59])
