@@ -74,15 +74,14 @@ def test_the_interval_of_a_probability_is_from_the_placements_of_both_sides() ->
     draw = np.random.default_rng(6)
     sizes = [(2, 3), (4, 2), (3, 5), (6, 6)]
     a, b = ([draw.integers(0, 7, pair[side]) * 1.0 for pair in sizes] for side in (0, 1))
-    shares, v, n = [], [], []
+    shares, variances, sizes_alone = [], [], []
     for x, y in zip(a, b, strict=True):
         above = (x[:, None] > y) + 0.5 * (x[:, None] == y)
         shares.append(above.mean())
-        v.append(
-            sum(np.var(above.mean(axis=side), ddof=1) / above.shape[1 - side] for side in (0, 1))
-        )
-        n.append((1 / x.size**2 + 1 / y.size**2) ** -0.5)
-    v, n, p = np.array(v), np.array(n), np.mean(shares)
+        placements = above.mean(axis=1), above.mean(axis=0)
+        variances.append(sum(np.var(each, ddof=1) / len(each) for each in placements))
+        sizes_alone.append((1 / x.size**2 + 1 / y.size**2) ** -0.5)
+    p, v, n = (np.array(each) for each in (np.mean(shares), variances, sizes_alone))
     pooled = (v * n * (n - 1)).sum() / (n - 1).sum()
     seen = max(v.sum(), (v.sum() + pooled * (1 / n).sum()) / 2)
     error = (seen + 0.5 * (1 / n**2).sum() / 4) / 4**2
