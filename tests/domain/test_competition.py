@@ -98,6 +98,7 @@ def test_it_reads_everything_that_may_be_said():
         'x = { kind = "boxes", fields = ["c", "p"], label = "c", labels = ["1"] }',
         'x = { kind = "mask", height = 1, width = 1, start = 1 }',
         'x = { kind = "mask", height = 3, width = 4, order = "row", start = 0, empty = "-1" }',
+        'x = { kind = "mask", height = "h", width = "w" }',
         'x = { kind = "boxes", fields = ["x", "y"], max_boxes = 2, allow_empty = false }',
     ],
 )
@@ -200,6 +201,22 @@ def test_an_unknown_key_is_named(text, key):
             "submission.columns.x",
             "items = 'integer'",
         ),
+        (
+            with_column('x = { kind = "list", items = "text", max = 5 }'),
+            "submission.columns.x",
+            "min and max need items = 'integer'",
+        ),
+        (
+            with_column('x = { kind = "mask", height = 5, width = "w" }'),
+            "submission.columns.x",
+            "two numbers or two columns of the answers",
+        ),
+        (
+            with_column('x = { kind = "boxes", fields = ["x"], label = "c", labels = ["1"] }'),
+            "submission.columns.x",
+            "'c' is not among the fields",
+        ),
+        (BIKE.replace('"Bike Sharing Demand"', '"\\u0000"'), "", "the character NUL"),
         (
             with_column('x = { kind = "list", min_items = 3, max_items = 2 }'),
             "submission.columns.x",

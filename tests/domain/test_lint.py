@@ -63,6 +63,7 @@ def test_a_row_out_of_order_is_a_warning_that_names_it():
     assert codes(findings) == ["unsorted"]
     assert findings[0].severity == "warning"
     assert "1 row is better than the row before, the first of them row 51" in findings[0].message
+    assert f"({scores[49]!r}, then {scores[50]!r})" in findings[0].message
 
 
 def test_999999_at_the_bad_end_is_a_sentinel():
@@ -218,6 +219,12 @@ def test_lines_say_when_bronze_is_the_median_and_lines_are_equal():
         "bronze_equals_median",
         "medal_lines_equal",
     ]
+
+
+def test_lines_of_which_bronze_and_median_are_not_known_are_not_equal():
+    lines = MedalLines(0.9, 0.8, None, None)
+
+    assert lint_lines(lines, teams=1000, higher_is_better=True) == []
 
 
 def test_lines_without_a_number_of_teams_are_told():

@@ -41,6 +41,7 @@ def test_a_file_without_suites_has_none():
         (GOOD.replace('["a", "B-2"]', '"a"'), "suites.small.competitions", "at least one"),
         (GOOD.replace('"B-2"', '"a b"'), "suites.small.competitions", "'a b' is not a slug"),
         (GOOD.replace('"B-2"', "7"), "suites.small.competitions", "7 is not a slug"),
+        (GOOD.replace('"B-2"', '["a"]'), "suites.small.competitions", "['a'] is not a slug"),
         (GOOD.replace('"B-2"', '"a"'), "suites.small.competitions", "names a twice"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.columns import MOST_PIXELS
-from app.domain.toml_bounds import LARGEST, LONGEST_KEY, MOST_PATTERN, out_of_bounds
+from app.domain.toml_bounds import LONGEST_KEY, MOST_PATTERN, out_of_bounds
 from app.errors import MOST_PROBLEMS
 
 
@@ -23,9 +23,9 @@ def columns(**column: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("taken", "key", "too_large"),
     [
-        ({"a": LARGEST}, "a", {"a": LARGEST + 1}),
-        ({"a": -LARGEST - 1}, "a", {"a": -LARGEST - 2}),
-        ({"a": {"b": [0, 1]}}, "a.b.1", {"a": {"b": [0, LARGEST + 1]}}),
+        ({"a": 2**63 - 1}, "a", {"a": 2**63}),
+        ({"a": -(2**63)}, "a", {"a": -(2**63) - 1}),
+        ({"a": {"b": [0, 1]}}, "a.b.1", {"a": {"b": [0, 2**63]}}),
         (
             columns(height=MOST_PIXELS // 4, width=4),
             "submission.columns.x",
@@ -50,9 +50,14 @@ def test_what_is_beyond_a_bound_is_refused(
     assert refused(too_large) == [key]
 
 
+def test_an_image_whose_size_is_in_the_answers_has_no_bound_here() -> None:
+    assert refused(columns(height=MOST_PIXELS + 1, width="w")) == []
+    assert refused(columns(height="h", width=MOST_PIXELS + 1)) == []
+
+
 def test_a_long_key_of_many_numbers_is_not_repeated_whole() -> None:
     """A key of 150,000 characters, in 7,500 problems, took a gigabyte."""
-    keys = refused({"a" * 150_000: {"b": [LARGEST + 1] * 7_500}})
+    keys = refused({"a" * 150_000: {"b": [2**63] * 7_500}})
 
     assert len(keys) == MOST_PROBLEMS
     assert max(map(len, keys)) < 2 * LONGEST_KEY

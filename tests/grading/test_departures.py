@@ -153,6 +153,16 @@ def test_an_order_holds_the_items_of_its_row():
         assert codes(order, "id\na\nb\n", answers, f"id,x\na,{wrong}\nb,t s\n") == {"bad_format"}
 
 
+def test_an_order_of_other_items_is_told_with_its_row_in_the_file():
+    order = declared('kind = "list", permutation = true', metric="kendall_tau_corrcoef")
+    sample, answers = "id\na\nb\n", "id,x\na,p q r\nb,s t\n"
+
+    for rows, wrong in (("a,p q\nb,t s\n", 1), ("b,t s\na,p q\n", 2)):
+        with pytest.raises(Rejection) as caught:
+            score(order, sample, answers, f"id,x\n{rows}")
+        assert [one.row for one in caught.value.verdict.violations] == [wrong]
+
+
 @pytest.mark.parametrize("cell", ["1 21", "0", "1 two", "1.0", "-1"])
 def test_items_may_be_whole_numbers_in_a_range(cell):
     numbers = declared(

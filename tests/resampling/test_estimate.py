@@ -139,6 +139,24 @@ def test_a_metric_that_is_often_undefined_has_no_standard_error() -> None:
     assert "undefined" in (found.reason or "")
 
 
+def test_an_interval_holds_the_middle_95_percent_of_the_resamples() -> None:
+    found = summary(np.arange(1001.0), None, rows=100, seed=0)
+
+    assert (found.low, found.high) == pytest.approx((25.0, 975.0))
+    assert found.standard_error == pytest.approx(np.sqrt(1001 * 1002 / 12))
+
+
+@pytest.mark.parametrize("undefined", [0, 50, 51])
+def test_a_twentieth_of_the_resamples_may_be_undefined(undefined: int) -> None:
+    scores = np.arange(1000.0)
+    scores[:undefined] = np.nan
+
+    found = summary(scores, None, rows=100, seed=0)
+
+    assert (found.resamples, found.undefined) == (1000 - undefined, undefined)
+    assert (found.standard_error is None) is (undefined > 50)
+
+
 def test_what_was_done_in_time_counts_and_too_little_does_not() -> None:
     true, predicted = two_classes(np.random.default_rng(5), 20_000)
     done: list[int] = []
