@@ -23,6 +23,15 @@ def problem(data: bytes, columns: str = 'x = { kind = "number", min = 0 }') -> d
     return only
 
 
+def test_of_ids_that_differ_those_of_either_file_are_shown_to_the_admin():
+    with pytest.raises(BadCompetition) as caught:
+        decode_answers(b"id,x\na,1\nb,2\nc,3\ne,4\n", competition(), IDS)
+
+    unknown, missing = (one["message"] for one in caught.value.problems)
+    assert "; this file has 'e'. Either of the two files may be the wrong one" in unknown
+    assert "; the sample submission has 'd'. Either of the two files may be" in missing
+
+
 def test_without_usage_all_rows_count():
     answers = decode_answers(b"id,x\nd,4\nb,2\nc,3\na,1\n", competition(), IDS)
 

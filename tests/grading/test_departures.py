@@ -84,15 +84,18 @@ def test_ids_without_an_answer_may_be_left_out():
 )
 def test_a_row_without_an_answer_is_checked_as_in_validation(rows, code, end):
     optional = declared(form="optional_ids = true")
-    sample, answers = "id,x\na,0\nb,0\nc,0\n", "id,x\na,1\nc,3\n"
+    # As many rows as the sample submission has, also with b twice.
+    sample, answers = "id,x\na,0\nb,0\nc,0\nd,0\n", "id,x\na,1\nc,3\n"
     file = f"id,x\na,1\n{rows}c,3\n{end}"
     ids = read_ids(sample.encode(), optional.submission)
 
-    with pytest.raises(Rejection) as caught:
-        check(file.encode(), optional.submission, ids)
-
-    assert {v.code.value for v in caught.value.verdict.violations} == {code}
-    assert codes(optional, sample, answers, file) == {code}
+    for judge in (
+        lambda data: check(data, optional.submission, ids),
+        decode_answers(answers.encode(), optional, ids).check,
+    ):
+        with pytest.raises(Rejection) as caught:
+            judge(file.encode())
+        assert {v.code.value for v in caught.value.verdict.violations} == {code}
 
 
 def test_a_rejection_does_not_tell_which_optional_ids_have_an_answer():

@@ -79,6 +79,13 @@ def test_it_refuses_missing_ids_with_examples_from_the_public_ones():
     assert found[1].examples == ("b", "c")
 
 
+def test_of_a_file_that_is_not_read_to_its_end_no_ids_are_called_missing():
+    found = refusal(checker(), b"id,x\n" + b"a,1\n" * 20_000).violations
+
+    assert [v.code.value for v in found] == ["row_count", "duplicate_id"]
+    assert found[0].message.endswith("found more than 10006 lines")
+
+
 def test_it_refuses_unknown_ids_and_shows_what_ids_look_like():
     found = refusal(checker(), file("a", "b", "z")).violations
 
