@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import typer
@@ -70,7 +71,7 @@ class LazyCommand(TyperCommand):
 
 
 def _read_plainly(command: Any) -> None:
-    """Refuse numbers with an underscore in a command and its commands, as HTTP does: 1_0 is not 10.
+    """Refuse empty paths, and numbers with an underscore, as HTTP does: 1_0 is not 10.
 
     The words are checked before Typer reads them, whose errors lose the first words of pydantic's.
     """
@@ -88,6 +89,9 @@ def _read_word(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value:
     ):
         plain = "expected a number in decimal digits, without underscores"
         raise typer.BadParameter(plain, ctx=ctx, param=parameter)
+    if (annotation is Path or Path in get_args(annotation)) and "" in words:
+        # As from a variable that is not set. To Python it is the current directory.
+        raise typer.BadParameter("expected a path, and it is empty", ctx=ctx, param=parameter)
     try:
         return read(ctx, value)
     except typer.BadParameter as refusal:

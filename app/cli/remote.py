@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
 
 PAGE = 1000
 SECONDS = 60.0
+ERRNO = re.compile(r"^\[Errno -?[0-9]+\] ")  # Python's, before the words of the system
 Document = dict[str, Any]
 
 
@@ -149,8 +151,9 @@ class Remote:
         )
 
     def _away(self, error: Exception) -> Unavailable:
+        reason = ERRNO.sub("", str(error))
         return Unavailable(
-            f"{self._url} (--url, PODIUM_URL) does not answer: {error}. Without --url and "
+            f"{self._url} (--url, PODIUM_URL) does not answer: {reason}. Without --url and "
             "PODIUM_URL the command uses the data directory here."
         )
 

@@ -94,6 +94,25 @@ def test_faults_of_a_submission_that_does_not_exist_are_refused(podium: Command)
 
 
 @pytest.mark.parametrize(
+    "words", ["backup", "restore --check", "import folder", "verify", "prepare tiny --raw"]
+)
+def test_an_empty_path_is_not_the_current_directory(podium: Command, words: str) -> None:
+    """It comes from a variable that is not set: a backup went where the command ran."""
+    done = podium(*words.split(), "")
+
+    assert done.returncode == 2
+    assert "expected a path, and it is empty" in " ".join(done.stderr.split())
+
+
+def test_a_suite_without_a_name_has_no_items(podium: Command) -> None:
+    podium("db", "upgrade")
+    done = podium("items", "")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Name a suite" in done.stderr
+
+
+@pytest.mark.parametrize(
     "words",
     ["verify --sample 1_0", "runs create tiny --experiment e --seeds 1_0",
      "runs create tiny --experiment e --hours 1_0.5"],

@@ -56,7 +56,7 @@ def verify(
     With RECEIPT or --log it needs neither a Podium nor a network: it checks what `ssh-keygen -Y
     verify` checks, at the receipt's time, and its place in the public log.
 
-    Without, it checks the Podium here: the pages of a SQLite database, every file that a row
+    Without them it checks the Podium here: the pages of a SQLite database, every file that a row
     names, the files of imported competitions on this machine, and receipts, the public log and the
     grades that were signed. Servers may go on meanwhile. Changes nothing.
     """

@@ -34,7 +34,8 @@ def draw(
     """
     form = next((each for each in MEDIA_TYPES if out.name.endswith(f".{each}")), None)
     if form is None:
-        raise Invalid(f"--out: the file must end in .{', .'.join(MEDIA_TYPES)}.")
+        *most, last = (f".{each}" for each in MEDIA_TYPES)
+        raise Invalid(f"--out: the file must end in {', '.join(most)} or {last}.")
     if not out.parent.is_dir():
         raise Invalid(f"--out: there is no folder {out.parent}.")
     scope = ResultFilter(suite or None, padding)

@@ -147,6 +147,8 @@ def items(
     from app.reports.items import items_report
     from app.services.results import board
 
+    if not suite:
+        raise Invalid("Name a suite, as mle-bench: its competitions are compared.")
     scope = scope_of(suite, padding, exclude_flags, excluded)
     with podium(doing="counting results") as context:
         found = board.items(context, scope, rate.value, experiment)
