@@ -97,6 +97,13 @@ def test_an_answer_of_0_makes_a_huge_but_finite_percentage():
     assert ours > 1e15
 
 
+@pytest.mark.parametrize("name", ["r2_score", "explained_variance_score"])
+def test_answers_whose_variance_is_0_for_a_double_have_no_share_explained(name):
+    y = np.array([0.0, 1e-200])
+    with pytest.raises(ValueError, match="vary beyond all measure"):
+        getattr(regression, name)(y, y)
+
+
 def test_explained_variance_is_blind_to_a_constant_and_undefined_for_constant_answers():
     y_true = np.array([1.0, 2.0, 4.0])
 

@@ -157,7 +157,10 @@ def test_available_results_count_as_they_are_within_bounds() -> None:
     # a: 1 of 3; b: 1 of 1 and two missing
     attempts = [attempt("a", 0, "gold"), attempt("a", 1), attempt("a", 2), attempt("b", 1, "gold")]
     grid = make_grid(attempts, "ab", padding=Padding.AVAILABLE)
-    group = medal_rates(grid, {"b": ["b"]})["all"]
+    groups = medal_rates(grid, {"first": ["a"], "second": ["b"], "none": ["x"]})
+    assert list(groups) == ["all", "first", "second"]
+    assert [each.missing for each in groups.values()] == [2, 0, 2]
+    group = groups["all"]
     found = group.rates["any_medal"]
     assert found.mean == pytest.approx(100 * (1 / 3 + 1) / 2)
     assert found.bounds == pytest.approx((100 * (1 / 3 + 1 / 3) / 2, 100 * (1 / 3 + 1) / 2))

@@ -95,6 +95,7 @@ def test_groups_and_competitions_that_count_as_failed():
     only = success_rates([], failed=["c"])["all"]
     assert (only.success_rate.mean, only.success_rate.wilson95) == (0.0, None)
     assert only.average_improvement.mean is None
+    assert only.average_improvement.runs == 0
 
 
 def test_nothing_is_no_rate():
