@@ -34,12 +34,29 @@ def all_regular(files: list[Path]) -> list[Path]:
     return files
 
 
+def address(ctx: typer.Context, param: typer.CallbackParam, url: str) -> str:
+    """The address of a Podium; "" without one.
+
+    Raises:
+        BadParameter: it is given, and empty, as from a variable that is not set: the command would
+            use the data directory here.
+    """
+    source = ctx.get_parameter_source(str(param.name))
+    if not url and source is not None and source.name == "COMMANDLINE":
+        raise typer.BadParameter(
+            "expected http://host:port, and it is empty; leave the option out for the data "
+            "directory here"
+        )
+    return url
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON on standard output")]
 Url = Annotated[
     str,
     typer.Option(
         "--url",
         envvar="PODIUM_URL",
+        callback=address,
         help="the address of a Podium elsewhere; default: the data directory here",
     ),
 ]

@@ -104,6 +104,15 @@ def test_an_empty_path_is_not_the_current_directory(podium: Command, words: str)
     assert "expected a path, and it is empty" in " ".join(done.stderr.split())
 
 
+def test_an_empty_address_is_not_the_podium_here(podium: Command) -> None:
+    podium("db", "upgrade")
+    done = podium("keys", "create", "admin", "--url", "")
+
+    assert done.returncode == 2
+    assert "leave the option out" in done.stderr
+    assert podium("keys", "list").stderr == "no keys\n"
+
+
 def test_a_suite_without_a_name_has_no_items(podium: Command) -> None:
     podium("db", "upgrade")
     done = podium("items", "")
