@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from app.services.runtime.context import open_context
 from app.services.runtime.own_metrics import OwnMetrics
@@ -14,6 +13,7 @@ from app.settings import Settings
 from app.storage.database.records import VersionFileRecord
 from app.storage.queries import version_files
 from tests.storage.make import World, add_version, make_submission
+from tests.storage.statements import sent_statements
 
 
 def test_versions_with_a_metric_py_are_told_from_others(world: World) -> None:
@@ -35,20 +35,10 @@ def test_versions_with_a_metric_py_are_told_from_others(world: World) -> None:
 def test_the_queue_asks_once_for_the_files_of_a_version(
     world: World, database_url: str, tmp_path: Path
 ) -> None:
-    asked: list[str] = []
-
-    def note(connection: object, cursor: object, statement: str, *others: object) -> None:
-        if "FROM version_file" in statement:
-            asked.append(statement)
-
     settings = Settings(data_dir=tmp_path / "data", database_url=database_url, dispatch="queue")
     context = open_context(settings, grades=False, validates=False)
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
+    with contextlib.closing(context), sent_statements() as statements:
         for _ in range(3):
             assert context.inserts.add(make_submission(world.run)).result(30).created
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
-        context.close()
 
-    assert len(asked) == 1
+    assert sum("FROM version_file" in one for one in statements) == 1

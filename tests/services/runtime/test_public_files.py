@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from sqlalchemy import event
 
 from app.services.runtime.context import Context
 from app.services.runtime.public_files import PublicFiles, PublicFilesOfVersions
 from tests.services.submissions.test_run_events import TOML
 from tests.storage.make import add_version
+from tests.storage.statements import sent_statements
 
 NAMES = ["b.csv", "ä.csv", "a/z.png", "a b.png", 'a"b.png']
 
@@ -36,16 +36,12 @@ def test_files_are_found_by_number_and_by_name(names: list[str]) -> None:
 
 def test_the_files_of_a_version_are_read_once(context: Context) -> None:
     version = context.database.write(lambda session: add_version(session, "bikes", toml=TOML))
-    statements: list[str] = []
-    event.listen(
-        context.database._reading, "before_cursor_execute",
-        lambda _, __, statement, *___: statements.append(statement),
-    )  # fmt: skip
 
-    first = context.catalogue.public_files.of(version.id)
-    for _ in range(3):
-        context.catalogue.version(version.id)
-        assert context.catalogue.public_files.of(version.id) is first
+    with sent_statements() as statements:
+        first = context.catalogue.public_files.of(version.id)
+        for _ in range(3):
+            context.catalogue.version(version.id)
+            assert context.catalogue.public_files.of(version.id) is first
 
     assert sum("competition_version.files" in one for one in statements) == 1
 

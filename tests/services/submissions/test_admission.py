@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import event
-
 from app.domain.states import ArchivalKind, Role, RunState
 from app.errors import PodiumError
 from app.services.experiments.archiving import archive
@@ -21,6 +19,7 @@ from app.storage.queries import keys, runs
 from tests.services.submissions.conftest import readable_version
 from tests.services.submissions.test_run_events import TOML
 from tests.storage.make import NOON, add_run, add_version
+from tests.storage.statements import sent_statements
 
 
 def test_an_admission_reads_no_files_and_needs_one_connection(
@@ -32,21 +31,17 @@ def test_an_admission_reads_no_files_and_needs_one_connection(
         database_patience_seconds=1,
     )  # fmt: skip
     context = open_context(settings, grades=False, validates=False)
-    statements: list[str] = []
     try:
         version = context.database.write(lambda s: add_version(s, "bikes", toml=TOML))
         run = add_run(context.database, version, "first")
         key, record = new_key(Role.RUN, "of the run", run_id=run.id)
         context.database.write(lambda session: keys.add_key(session, record))
-        event.listen(
-            context.database._reading, "before_cursor_execute",
-            lambda _, __, statement, *___: statements.append(statement),
-        )  # fmt: skip
 
-        caller, admitted = admit(context, Sender(key, run.id, None))
-        context.catalogue._declarations.clear()
-        context.catalogue._versions.clear()
-        opened = open_run(context, caller, run.id)
+        with sent_statements() as statements:
+            caller, admitted = admit(context, Sender(key, run.id, None))
+            context.catalogue._declarations.clear()
+            context.catalogue._versions.clear()
+            opened = open_run(context, caller, run.id)
     finally:
         context.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-import sqlalchemy
 
 from app.domain.feedback import Feedback
 from app.domain.states import Role, SubmissionState
@@ -22,6 +21,7 @@ from tests.storage.make import (
     make_grade,
     make_submission,
 )
+from tests.storage.statements import sent_statements
 
 RESEARCHER = Caller(Role.RESEARCHER, "key")
 
@@ -61,14 +61,9 @@ def test_what_a_run_reads_is_read_once(context: Context) -> None:
     sent = graded(context, run, 2.0, 2.0)
     own = Caller(Role.RUN, "key", run_id=run.id)
     submission_page(context, own, run, None, 2)  # what the process keeps is read before
-    statements: list[str] = []
 
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        statements.append(statement)
-
-    sqlalchemy.event.listen(context.database._reading, "before_cursor_execute", note)
-    page = submission_page(context, own, run, None, 2)
-    sqlalchemy.event.remove(context.database._reading, "before_cursor_execute", note)
+    with sent_statements() as statements:
+        page = submission_page(context, own, run, None, 2)
 
     assert [one.submission.id for one in page.found] == [one.id for one in sent]
     assert [one.grade and one.grade["public_score"] for one in page.found] == [0.2, 0.2]
