@@ -62,9 +62,11 @@ def check_ids(
     row_of = np.full(ids.rows, -1, dtype=np.int64)
     unknown: list[tuple[int, str]] = []
     repeats = 0
-    columns = _as_matched(columns, ids)
+    matched = _matched_keys(columns, ids)
     for row, cells in enumerate(zip(*columns, strict=True)):
         key = _key(names, cells, row + 1, violations)
+        if key is not None and matched is not None:
+            key = matched[row]
         index = None if key is None else index_of.get(key)
         if index is not None and row_of[index] < 0:
             row_of[index] = row
@@ -101,16 +103,16 @@ def check_ids(
     return row_of[row_of >= 0]
 
 
-def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:
-    """The cells as one column of keys, where ids are not compared as written."""
+def _matched_keys(columns: Sequence[Cells], ids: PublicIds) -> Cells | None:
+    """The keys of rows that have their ids; None where ids are compared as written."""
     if ids.matching == EXACT_MATCHING:
-        return columns
+        return None
     complete = [row for row, cells in enumerate(zip(*columns, strict=True)) if all(cells)]
     texts = [pa.array([cells[row] for row in complete], pa.string()) for cells in columns]
-    keys: Cells = ["" if "" in cells else None for cells in zip(*columns, strict=True)]
+    keys: Cells = [None] * len(columns[0])
     for row, key in zip(complete, ids.matching.keys(texts).to_pylist(), strict=True):
         keys[row] = key
-    return [keys]
+    return keys
 
 
 def _key(

@@ -69,6 +69,20 @@ def test_it_names_the_differing_ids_of_several_columns():
     ]
 
 
+@pytest.mark.parametrize("kind", ['id_kind = "text"', 'id_kind = "integer"', "repeated_ids = true"])
+@pytest.mark.parametrize(
+    ("row", "empty"), [("2,", ["day"]), (",3", ["store"]), (",", ["store", "day"])]
+)
+def test_an_empty_id_is_told_with_its_column(kind, row, empty):
+    form = competition(id_columns=f'["store", "day"]\n{kind}').submission
+    ids = read_ids(b"store,day\n1,2\n2,3\n", form)
+    found = refusal(Checker(form, ids), f"store,day,x\n1,2,0\n{row},0\n".encode()).violations
+
+    assert [(v.code.value, v.column, v.row) for v in found] == [
+        *(("missing_value", name, 2) for name in empty), ("missing_id", None, None),
+    ]  # fmt: skip
+
+
 def test_it_refuses_missing_ids_with_examples_from_the_public_ones():
     found = refusal(checker(), file("a")).violations
 
