@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 from sklearn import metrics as sk
 
 from app.metrics.probabilistic import (
@@ -175,6 +176,18 @@ def test_a_divergence_from_certainty_of_the_wrong_class_is_a_number(epsilon):
     found = kl_divergence_loss(truth, certain, epsilon=epsilon)
 
     assert found == pytest.approx(-math.log(epsilon))
+
+
+def test_divergence_of_one_column_is_that_of_its_two_classes():
+    rng = np.random.default_rng(4)
+    y, p = np.append(rng.random(20), [0.0, 1.0, 1.0]), np.append(rng.random(21), [1.0, 0.0])
+    least = np.clip([p, 1 - p], 1e-15, 1 - 1e-15)
+
+    expected = rel_entr([y, 1 - y], least).sum() / 23
+
+    assert kl_divergence_loss(y, p) == pytest.approx(expected)
+    two = kl_divergence_loss(np.column_stack([y, 1 - y]), np.column_stack([p, 1 - p]))
+    assert two == pytest.approx(expected)
 
 
 def test_f1_of_denormal_probabilities_is_a_number():
