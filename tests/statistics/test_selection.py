@@ -66,20 +66,25 @@ def test_shake_up_is_kaggles_within_a_run() -> None:
     assert shake_up([without]) is None
 
 
-def test_shake_up_of_several_runs_is_the_mean_of_each() -> None:
-    draw = np.random.default_rng(3)
-    scores = draw.permuted(np.tile([[0.1, 0.2, 0.2, 0.7]], (6, 2, 1)), axis=2)
+@pytest.mark.parametrize("higher", [True, False])
+def test_shake_up_of_several_runs_is_that_of_each(higher: bool) -> None:
+    """Of 8 runs at one competition and 4 at another, which weigh the same."""
+    draw, sign = np.random.default_rng(3), 1 if higher else -1
+    scores = draw.permuted(np.tile([[0.1, 0.2, 0.2, 0.7]], (12, 2, 1)), axis=2)
     runs, moved, kept = [], [], []
-    for slug, (public, private) in zip("abcdef", scores, strict=True):
-        runs.append(RunHistory(slug, 0, True, tuple(map(sent, public, private, [0.0] * 4))))
+    for number, (public, private) in enumerate(scores):
+        files = tuple(map(sent, sign * public, sign * private, [0.0] * 4))
+        runs.append(RunHistory("a" if number < 8 else "b", number, higher, files))
         moved.append(np.abs(rankdata(public) - rankdata(private)).mean() / 4)
         kept.append(private[public.argmax()] == private.max())
 
     found = shake_up(runs)
 
-    assert 0 < sum(kept) < 3
-    assert found.shake_up.value == pytest.approx(100 * np.mean(moved))
-    assert found.best_kept.value == pytest.approx(100 * np.mean(kept))
+    assert [shake_up([run]).best_kept.value for run in runs] == [100.0 * one for one in kept]
+    for share, each in ((found.shake_up, moved), (found.best_kept, kept)):
+        expected = (np.mean(each[:8]) + np.mean(each[8:])) / 2
+        assert share.value == pytest.approx(100 * expected)
+        assert expected != pytest.approx(np.mean(each))
 
 
 def test_equal_public_scores_share_their_rank() -> None:

@@ -91,22 +91,22 @@ def test_a_better_agent_is_found_with_the_right_figures() -> None:
 
 def test_the_critical_value_is_that_of_the_largest_t_over_random_signs() -> None:
     """Of 276 pairs, more than are computed at once, by SciPy's t of every resample."""
-    won = np.random.default_rng(8).random((24, 3, 6)) < 0.5
+    won = np.random.default_rng(8).random((24, 3, 15)) < 0.5
     shares = 100 * won.mean(axis=1).T
     centred = np.stack([shares[:, a] - shares[:, b] for a, b in combinations(range(24), 2)], axis=1)
     centred -= centred.mean(axis=0)
-    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (4000, 6))
+    signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (4000, 15))
     largest = np.zeros(4000)
     with np.errstate(all="ignore"):
         for column in centred[:, centred.std(axis=0) > 1e-9].T:
             resampled = signs * column
-            error = np.maximum(resampled.std(axis=1, ddof=1) / 6**0.5, 1e-6)
+            error = np.maximum(resampled.std(axis=1, ddof=1) / 15**0.5, 1e-6)
             largest = np.maximum(largest, np.abs(resampled.mean(axis=1)) / error)
 
     found = compare_all([f"agent-{n:02}" for n in range(24)], grids_of(won))
 
     # The first of the sorted values that 95 % of all do not exceed.
-    assert found.critical == pytest.approx(np.sort(largest)[3800], rel=1e-6)
+    assert found.critical == pytest.approx(np.sort(largest)[3800], rel=1e-9)
 
 
 def test_holm_agrees_with_statsmodels() -> None:
