@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal, MedalRule, medal_places
-from app.domain.read_leaderboard import decimals_of
+from app.domain.read_leaderboard import decimals_of, read_score_texts
+from app.errors import BadCompetition
 
 HERE = Path(__file__).parent
 FIGURES = list(csv.DictReader((HERE / "medal_lines.csv").read_text().splitlines()))
@@ -237,6 +238,22 @@ def test_a_score_that_is_the_median_is_not_above_it_whatever_the_last_bit_of_the
 )
 def test_decimals_are_found_where_the_texts_are_clear(texts, decimals):
     assert decimals_of(texts) == decimals
+
+
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("team", "score"),
+        ("score,score", "score"),
+        ("Score", "score (there is 'Score': names must agree in case and spaces)"),
+        ("team, score", "score (there is ' score': names must agree in case and spaces)"),
+    ],
+)
+def test_a_board_without_its_column_is_told_which_one_is_alike(header, hint):
+    with pytest.raises(BadCompetition) as caught:
+        read_score_texts(f"{header}\n1,2\n")
+    (only,) = caught.value.problems
+    assert only["message"] == f"the first line must name one column {hint}"
 
 
 def test_only_borderline_medals_differ_from_mle_bench():
