@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
-from app.statistics.pass_at_k import interval_over_runs
+from app.statistics.chosen_by_public import ScoredAttempt, chosen_at_k, chosen_by_public
+from app.statistics.pass_at_k import interval_over_runs, pass_at_k
 
 INTERVALS = (
     "chosen_by_public_runs95", "chosen_by_public_competitions95", "gap_runs95",
@@ -55,6 +55,38 @@ def test_where_no_attempt_succeeds_the_interval_is_wilsons_of_the_choices(k: int
     assert found.chosen_by_public_runs95 == pytest.approx(
         interval_over_runs(np.full(6, 3), [0] * 6, k)
     )
+
+
+def test_other_numbers_of_attempts_change_nothing() -> None:
+    some = [ALIKE, attempts((False, 0.2), (True, 0.1), (True, 0.3))]
+    assert chosen_by_public(some, (1, 2, 3)) == [chosen_by_public(some, (k,))[0] for k in (1, 2, 3)]
+
+
+def test_the_intervals_over_runs_are_from_resamples_with_the_prior_attempts() -> None:
+    """With other random numbers, and each resample's chances counted by choices."""
+    some = [ALIKE, attempts((False, 0.9), (True, 0.1), (True, 0.3), (False, 0.3))]
+    draw, k, rate, errors = np.random.default_rng(1), 2, 4 / 7, np.zeros(2)
+    for one in some:
+        count, found = len(one), []
+        for _ in range(1500):
+            drawn = [one[at] for at in draw.integers(0, count, count)]
+            made = [
+                each if draw.random() >= 0.15 / (count + 0.15)
+                else ScoredAttempt(bool(draw.random() < rate), each.public)
+                for each in drawn
+            ]  # fmt: skip
+            chosen = chosen_at_k(made, k)
+            found.append((chosen, pass_at_k(count, sum(each.success for each in made), k) - chosen))
+        errors += np.var(found, axis=0) * count / (count - 1) + 0.5 * (k / count) ** 2 / 2
+    (result,) = chosen_by_public(some, (k,))
+    for value, error, interval in (
+        (result.chosen_by_public, errors[0], result.chosen_by_public_runs95),
+        (result.gap, errors[1], result.gap_runs95),
+    ):
+        p = value / 100
+        number = max(1.0, p * (1 - p) / (error / 4))
+        low, high = proportion_confint(p * number, number, method="wilson")
+        assert interval == pytest.approx((100 * low, 100 * high), abs=1.5)
 
 
 def test_one_attempt_is_not_chosen() -> None:

@@ -132,6 +132,15 @@ def test_the_optimality_gap_is_in_the_units_of_the_scale() -> None:
     assert found.optimality_gap.value == pytest.approx((10 + 0 + 0 + 0) / 4)
 
 
+@pytest.mark.parametrize("score", [0.0, 100.0])
+def test_scores_that_are_all_at_an_end_have_wilsons_interval_of_all_attempts(score: float) -> None:
+    found = summarise([np.full(n, score) for n in (2, 3, 6)])
+    share, most = score / 100, 9 / (1 / 2 + 1 / 3 + 1 / 6)
+    low, high = proportion_confint(share * most, most, method="wilson")
+    for one in (found.mean, found.median, found.iqm):
+        assert one.runs95 == pytest.approx((100 * low, 100 * high))
+
+
 def test_runs_that_hardly_differ_leave_narrow_intervals_although_competitions_differ() -> None:
     draw = np.random.default_rng(5)
     given = [level + draw.normal(0, 1, 10) for level in np.linspace(5, 95, 40)]

@@ -109,6 +109,12 @@ def test_the_critical_value_is_that_of_the_largest_t_over_random_signs() -> None
     assert found.critical == pytest.approx(np.sort(largest)[3800], rel=1e-9)
 
 
+def test_one_experiment_at_other_competitions_is_refused() -> None:
+    two, other = grids_of(np.ones((2, 1, 3), dtype=bool)), grids_of(np.ones((1, 1, 4), dtype=bool))
+    with pytest.raises(ValueError, match="same competitions everywhere"):
+        compare_all("abc", [*two, *other])
+
+
 def test_holm_agrees_with_statsmodels() -> None:
     p = np.random.default_rng(1).random(30) ** 3
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
