@@ -24,7 +24,8 @@ class PatientConnector(PsycopgConnector):
 
     A query whose answer was lost runs twice, so every query must be repeatable: see
     `WorkerJobManager`. `outages` grows with each query that has to wait for the database: one that
-    waits for long beside others that do not counts once.
+    waits for long beside others that do not counts once. After `give_up`, queries that wait are
+    cancelled.
     """
 
     def __init__(
@@ -52,7 +53,17 @@ class PatientConnector(PsycopgConnector):
         )
         self._is_outage = is_outage
         self._waiting = 0  # queries that wait for the database
+        self._gives_up = False
         self.outages = 0
+
+    @property
+    def is_away(self) -> bool:
+        """Whether a query waits for the database."""
+        return self._waiting > 0
+
+    def give_up(self) -> None:
+        """Wait no longer for the database: this process ends."""
+        self._gives_up = True
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
         """Run a query that returns nothing."""
@@ -95,14 +106,16 @@ class PatientConnector(PsycopgConnector):
         self._waiting += 1
         try:
             await asyncio.sleep(MIN_PAUSE_SECONDS)
-            result = await self._repeated(query)
+            result = await self._repeated(query, may_give_up=True)
             if self._waiting == 1:
                 log.warning("the queue is back")
             return result
         finally:
             self._waiting -= 1
 
-    async def _repeated(self, query: Callable[[], Awaitable[Result]]) -> Result:
+    async def _repeated(
+        self, query: Callable[[], Awaitable[Result]], *, may_give_up: bool = False
+    ) -> Result:
         pause = MIN_PAUSE_SECONDS
         while True:
             try:
@@ -110,6 +123,8 @@ class PatientConnector(PsycopgConnector):
             except ConnectorException as error:
                 if not self._is_outage(error.__cause__ or error):
                     raise
+                if may_give_up and self._gives_up:
+                    raise asyncio.CancelledError from error
             await asyncio.sleep(pause)
             pause = min(MAX_PAUSE_SECONDS, 2 * pause)
 

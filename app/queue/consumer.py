@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between queries of the queue without a notification
 NEVER_SECONDS = 1e8  # three years
 HAND_BACK_SECONDS = 10.0  # after the drain, for giving jobs back; maintenance requeues the others
+CHECK_SECONDS = 0.5  # between two looks at what keeps a drain
+END_SECONDS = 8.0  # for the ends of workers that wait for the database no longer
 
 
 class Retry(Exception):
@@ -108,31 +111,50 @@ class Consumer:
             ]
             running = [asyncio.create_task(_run(worker)) for worker in self._workers]
             stopping = asyncio.create_task(stop.wait())
+            late: set[asyncio.Task[None]] = set()
             try:
                 await asyncio.wait(
                     [*background, *running, stopping], return_when=asyncio.FIRST_COMPLETED
                 )
             finally:
                 stopping.cancel()
-                await self._drain(running)
+                late = await self._drain(running)
                 for task in background:
                     task.cancel()
                 await asyncio.gather(*background, return_exceptions=True)
-        for task in (*background, *running):
+                if late:
+                    await self._abandon(late)
+        for task in {*background, *running} - late:
             if task.done() and not task.cancelled() and (error := task.exception()):
                 raise error
         if not stop.is_set():
             raise QueueBroken("The queue's listener or loop ended; see the log for the reason.")
 
-    async def _drain(self, running: list[asyncio.Task[None]]) -> None:
-        """Fetch no more jobs, let running ones finish within the drain, give the others back."""
+    async def _drain(self, running: list[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+        """Fetch no more jobs, let running ones finish within the drain, give the others back.
+
+        Returns the workers that did not end by themselves. While the database is away, a worker
+        without a job is one of them at once: there is nothing that it would give back.
+        """
         for worker in self._workers:
             worker.stop()  # type: ignore[no-untyped-call]
-        _, late = await asyncio.wait(running, timeout=self._config.drain + HAND_BACK_SECONDS)
-        if late:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._config.drain + HAND_BACK_SECONDS
+        late = set(running)
+        while late and loop.time() < end and (self._jobs.running or not self._connector.is_away):
+            _, late = await asyncio.wait(late, timeout=min(CHECK_SECONDS, end - loop.time()))
+        return late
+
+    async def _abandon(self, late: set[asyncio.Task[None]]) -> None:
+        """End workers that wait for the database."""
+        if self._jobs.running:
             log.warning("some jobs were not given back; other workers will requeue them")
+        self._connector.give_up()
         for task in late:
             task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await asyncio.gather(*late, return_exceptions=True)
 
     def _worker(self, queues: list[str], concurrency: int) -> Worker:
         options: dict[str, Any] = {

@@ -211,6 +211,24 @@ def test_a_worker_stopped_while_postgresql_is_away_costs_no_attempt(
         assert (attempts(made, sent), lost_with_a_worker(made)) == (1, 0)
 
 
+def test_a_worker_without_a_job_ends_while_postgresql_is_away(
+    own_postgres: OwnServer, s3: S3Server, tmp_path: Path
+) -> None:
+    """It gives nothing back, so it does not use up its drain, which is a minute."""
+    with (
+        own_postgres.database() as name,
+        cluster(own_postgres.url(name), tmp_path / "c", s3, database_patience_seconds=1) as made,
+    ):
+        worker = made.worker().start()
+        await_that(lambda: made.query("SELECT id FROM procrastinate_workers"), "no worker")
+        made.disconnect()
+        own_postgres.stop()
+        assert worker.stop() == 0
+        own_postgres.start()
+
+    assert '"level": "error"' not in worker.log.read_text()
+
+
 @contextlib.contextmanager
 def sending(send: Callable[[], list[str]]) -> Iterator[list[str]]:
     """Send in another thread meanwhile; what is given holds the ids in the end."""
