@@ -74,6 +74,7 @@ def test_ids_without_an_answer_may_be_left_out():
     assert score(optional, sample, answers, "id,x\na,1\nb,9\nc,4\n") == 0.5
     assert codes(optional, sample, answers, "id,x\na,1\nb,9\n") == {"missing_id"}
     assert codes(optional, sample, answers, "id,x\na,1\nc,3\nd,1\n") == {"unknown_id"}
+    assert codes(optional, sample, answers, "id,x\n") == {"row_count"}  # only a header
     ids = read_ids(sample.encode(), optional.submission)
     check(b"id,x\nb,1\n", optional.submission, ids)  # which ids count is not known here
 
