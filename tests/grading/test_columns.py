@@ -386,6 +386,22 @@ def test_it_refuses_malformed_boxes(cell, words):
     assert words in violation.message
 
 
+@pytest.mark.parametrize(
+    ("labels", "good", "cell"),
+    [('["cat", "dog"]', "dog 1 2", "cat 1 2 dog 3"), ('"unicode"', "U+30CF 1 2", "U+30CF 1")],
+)
+def test_a_box_without_all_its_fields_is_not_told_to_write_its_label_as_a_number(
+    labels, good, cell
+):
+    judge = checker(
+        f'x = {{ kind = "boxes", fields = ["name", "p", "q"], label = "name", labels = {labels} }}'
+    )
+    found = len(cell.split())
+
+    message = only_violation(judge, csv(good, cell, good)).message
+    assert f"expected 3 tokens for every box (name p q), found {found}" in message
+
+
 def test_it_refuses_rows_without_boxes_where_each_needs_one():
     judge = checker('x = { kind = "boxes", fields = ["p"], allow_empty = false }')
 

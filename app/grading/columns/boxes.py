@@ -149,10 +149,12 @@ def _box_problem(column: BoxesColumn, values: FloatArray) -> str:
 
 def _token_problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> str:
     fields = " ".join(column.fields)
+    # First, since labels of an incomplete box cannot be told from numbers.
+    if tokens % len(column.fields):
+        each = "numbers" if column.label is None else "tokens"
+        return f"expected {len(column.fields)} {each} for every box ({fields}), found {tokens}"
     if len(numbers) != tokens or not all(map(math.isfinite, numbers)):
         return f"a token is not a finite number; write {fields} for every box"
-    if tokens % len(column.fields):
-        return f"expected {len(column.fields)} numbers for every box ({fields}), found {tokens}"
     boxes = tokens // len(column.fields)
     if column.max_boxes is not None and boxes > column.max_boxes:
         return f"expected at most {counted(column.max_boxes, 'box', 'boxes')}, found {boxes}"
