@@ -89,3 +89,11 @@ def test_a_constant_prediction_has_correlation_zero(metric, reference, value):
 def test_constant_answers_are_refused(metric, reference):
     with pytest.raises(ValueError, match="the answers are constant"):
         metric(np.full(3, 0.1), np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("slope", [2.0, -2.0])
+def test_rounding_does_not_lead_out_of_the_range(slope):
+    """The quotient is 1.0000000000000002 here before it is held in range."""
+    y_true = np.random.default_rng(1).normal(size=5)
+
+    assert pearson_corrcoef(y_true, slope * y_true + 3 * np.sign(slope)) == np.sign(slope)

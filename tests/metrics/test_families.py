@@ -69,6 +69,40 @@ def test_bands_of_one_weight_are_the_plain_area():
     assert bands(true, scores) == pytest.approx(sklearn_metrics.roc_auc_score(true, scores))
 
 
+@pytest.mark.parametrize(
+    ("scores", "area"),
+    [
+        ([0.9, 0.8, 0.7, 0.6], 2 * 0.4 + 0.5 * 0.1 + 0.5 * 0.6),  # two steps, at 0 and 0.5
+        ([0.5, 0.5, 0.5, 0.5], 2 * (0.08 + 0.6 * 0.4) + 0.18),  # the diagonal
+        ([0.1, 0.9, 0.2, 0.8], 0.0),
+    ],
+)
+def test_a_band_has_the_area_above_its_lower_bound(scores, area):
+    bands = bind("weighted_roc_auc_score", {"thresholds": [0.0, 0.4, 1.0], "weights": [2.0, 1.0]})
+    true = np.array([1.0, 0.0, 1.0, 0.0])
+
+    assert bands(true, np.array(scores)) == pytest.approx(area / (2 * 0.4 + 0.6), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("true", "reason"),
+    [([0.0, 0.0], "all the same"), ([1.0, 1.0], "all the same"), ([0.0, 2.0], "must be 0 or 1")],
+)
+def test_bands_need_answers_of_both_classes(true, reason):
+    bands = bind("weighted_roc_auc_score", {"thresholds": [0.0, 1.0], "weights": [1.0]})
+
+    with pytest.raises(ValueError, match=reason):
+        bands(np.array(true), np.array([0.1, 0.9]))
+
+
+@pytest.mark.parametrize(
+    ("true", "reason"), [([0.0, 2.0, 1.0], "must be 0 or 1"), ([0.0, 0.0, 0.0], "have none")]
+)
+def test_the_precision_of_ranked_labels_needs_true_labels(true, reason):
+    with pytest.raises(ValueError, match=reason):
+        lrap(np.array([true]), np.array([[0.1, 0.2, 0.3]]))
+
+
 def test_the_angle_is_that_of_the_vectors():
     rng = np.random.default_rng(5)
     true, found = rng.random((2, 50, 2)) * np.pi

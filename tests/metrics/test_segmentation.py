@@ -5,7 +5,12 @@ import pytest
 from sklearn import metrics as sk
 
 from app.metrics.arrays import Masks
-from app.metrics.segmentation import dice_score, jaccard_score, mask_fbeta_score
+from app.metrics.segmentation import (
+    dice_score,
+    jaccard_score,
+    mask_fbeta_score,
+    mean_iou_precision_score,
+)
 from tests.metrics.samples import PIXELS, masks_from_pixels, random_masks
 
 
@@ -31,6 +36,32 @@ def test_it_is_the_overlap_of_the_pixels(rows, seed):
 
     assert dice_score(y_true, y_pred) == pytest.approx(dice, abs=1e-12)
     assert jaccard_score(y_true, y_pred) == pytest.approx(jaccard, abs=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+def test_f_beta_and_dice_of_all_pixels_are_scikit_learns(beta):
+    rng = np.random.default_rng(5)
+    y_true, y_pred = random_masks(rng, 60), random_masks(rng, 60)
+    true, predicted = pixels_of(y_true), pixels_of(y_pred)
+
+    f_beta = sk.fbeta_score(true, predicted, beta=beta, average="samples", zero_division=0.0)
+    dice = sk.f1_score(true.ravel(), predicted.ravel())
+
+    assert mask_fbeta_score(y_true, y_pred, beta=beta) == pytest.approx(f_beta, abs=1e-12)
+    assert dice_score(y_true, y_pred, average="micro") == pytest.approx(dice, abs=1e-12)
+
+
+def test_the_share_of_thresholds_is_the_mean_of_rows_and_a_threshold_itself_is_not_exceeded():
+    twenty = np.ones((23, 20), dtype=bool)
+    predicted = np.arange(20) < np.arange(23)[:, None]  # row n has n of the 20 pixels, at most 20
+    predicted[21:], twenty[21] = False, False  # both empty; one empty
+
+    # n twentieths exceed 0.5, 0.55 and so on from 11 of them on: one threshold more for each.
+    shares = [max(0, n - 10) / 10 for n in range(21)]
+
+    assert mean_iou_precision_score(
+        masks_from_pixels(twenty), masks_from_pixels(predicted)
+    ) == pytest.approx(np.mean([*shares, 1.0, 0.0]), abs=1e-12)
 
 
 def test_the_samples_are_the_pixels_they_were_made_of():
