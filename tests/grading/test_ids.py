@@ -57,6 +57,19 @@ def test_ids_of_several_columns_are_matched_together():
     assert numbers(judge, data) == [7.0, 6.0, 5.0]
 
 
+@pytest.mark.parametrize(("days", "by_value"), [(("1", "2"), True), (("mo", "tu"), False)])
+def test_several_columns_are_compared_by_value_if_all_their_ids_are_whole_numbers(days, by_value):
+    form = competition(id_columns='["store", "day"]').submission
+    lines = "store,day,x\n{0},{2},1\n{1},{3},2\n"
+    judge = Checker(form, read_ids(lines.format("7", "8", *days).encode(), form))
+    data = lines.format("8.0", "07", *reversed(days)).encode()
+
+    if by_value:
+        assert numbers(judge, data) == [2.0, 1.0]
+    else:
+        assert set(codes(judge, data)) == {"unknown_id", "missing_id"}
+
+
 def test_it_names_the_differing_ids_of_several_columns():
     form = competition(id_columns='["store", "day"]').submission
     judge = Checker(form, public_ids(["1", "1", "2"], ["mo", "tu", "mo"]))
