@@ -81,6 +81,7 @@ def test_it_refuses_numbers_that_are_not_finite(columns, cell):
         ("-", "plain decimal"),
         (".", "plain decimal"),
         ("\u00a01", "ASCII digits"),
+        ("\N{MINUS SIGN}1", "ASCII digits, points and signs (0 to 9, '.', '+' and '-')"),
         ("\x0b1", "plain decimal"),
     ],
 )

@@ -175,7 +175,7 @@ def _about_spelling(text: str) -> str:
     if "_" in text or " " in text:
         return "write 1000 without separators between digits"
     if not text.isascii() and any(c.isdigit() for c in text):
-        return "write the ASCII digits 0 to 9"
+        return "write only ASCII digits, points and signs (0 to 9, '.', '+' and '-')"
     if text.lstrip("+-").lower().startswith("0x"):
         return "write decimal numbers, not hexadecimal ones"
     if text.lower() in ("true", "false"):
