@@ -101,6 +101,11 @@ def test_it_refuses_what_is_not_a_number_and_says_how_to_write_it(cell, advice):
         (INTEGER, "51", "expected a number from -5 to 50"),
         ('x = { kind = "number", min = 0 }', "-0.5", "expected a number of at least 0"),
         ('x = { kind = "number", max = 0.5 }', "0.6", "expected a number of at most 0.5"),
+        (
+            'x = { kind = "number", min = -1e300, max = 0.7 }',
+            "0.8",
+            "expected a number from -1e+300 to 0.7",
+        ),
     ],
 )
 def test_it_refuses_numbers_out_of_range(columns, cell, expected):

@@ -89,12 +89,12 @@ class Bounds:
         return bool(inside and (not self.whole or np.array_equal(values, np.rint(values))))
 
     def __str__(self) -> str:
+        # The shortest text of a double: with more digits, 0.7 would be 0.69999999999999996.
+        low, high = (repr(bound).removesuffix(".0") for bound in (self.low, self.high))
         largest = sys.float_info.max
         if self.low > -largest and self.high < largest:
-            return f"from {self.low:.17g} to {self.high:.17g}"
-        if self.low > -largest:
-            return f"of at least {self.low:.17g}"
-        return f"of at most {self.high:.17g}"
+            return f"from {low} to {high}"
+        return f"of at least {low}" if self.low > -largest else f"of at most {high}"
 
 
 def is_fast_number(column: object) -> bool:
