@@ -291,6 +291,16 @@ def test_whole_numbers_of_lists_are_bounded(cell):
     assert (violation.code.value, violation.row) == ("bad_format", 2)
 
 
+@pytest.mark.parametrize("rule", ["", ", max = 9000000000000000000"])
+def test_the_bound_that_a_list_is_told_is_the_largest_number_that_it_may_have(rule):
+    judge = checker(f'x = {{ kind = "list", items = "integer"{rule} }}')
+
+    violation = only_violation(judge, csv("9" * 18, "1" + "0" * 18, ""))
+
+    assert violation.row == 2
+    assert f"an item is not a whole number from 0 to {'9' * 18}" in violation.message
+
+
 def test_an_empty_list_is_missing_where_items_are_required():
     judge = checker('x = { kind = "list", min_items = 1 }')
 

@@ -78,7 +78,8 @@ def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array 
 
 
 def _largest(column: ListColumn) -> int:
-    return 10**MOST_DIGITS if column.max is None else column.max
+    most = 10**MOST_DIGITS - 1
+    return most if column.max is None else min(column.max, most)
 
 
 def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
