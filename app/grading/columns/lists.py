@@ -78,7 +78,7 @@ def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array 
 
 
 def _largest(column: ListColumn) -> int:
-    most = 10**MOST_DIGITS - 1
+    most: int = 10**MOST_DIGITS - 1
     return most if column.max is None else min(column.max, most)
 
 
