@@ -137,6 +137,22 @@ def test_it_ignores_blank_lines_with_a_warning():
     assert (warning.code.value, warning.message) == ("blank_lines", "5 blank lines were ignored")
 
 
+def test_one_blank_line_is_told_in_the_singular():
+    (warning,) = checker().check(b"id,x\na,1\n\nb,2\nc,3\n").warnings
+
+    assert warning.message == "1 blank line was ignored"
+
+
+def test_only_so_many_blank_lines_may_stand_before_the_header():
+    judge, rows = checker(), b"id,x\na,1\nb,2\nc,3\n"
+    most = 2 * 3 + 10_000
+
+    assert numbers(judge, b"\n" * most + rows) == [1.0, 2.0, 3.0]
+    violation = only_violation(judge, b"\n" * (most + 1) + rows)
+    assert violation.code.value == "not_csv"
+    assert violation.message.endswith(f"cannot be read: {most} blank lines stand before it")
+
+
 def test_blank_lines_do_not_shift_row_numbers():
     assert only_violation(checker(), b"id,x\n\na,1\n\n\nb,two\nc,3\n").row == 2
 

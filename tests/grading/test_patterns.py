@@ -5,7 +5,7 @@ import time
 import pytest
 
 from app.domain.verdict import Rejection
-from tests.grading.make import checker, csv
+from tests.grading.make import checker, csv, only_violation
 
 CELLS = ["12", "a", "\N{ARABIC-INDIC DIGIT THREE}", "\N{LATIN SMALL LETTER E WITH ACUTE}", "_", "-",
          "a\N{NO-BREAK SPACE}b", "\N{KELVIN SIGN}", "[:digt]"]  # fmt: skip
@@ -26,6 +26,14 @@ def test_both_ways_of_reading_take_the_same_cells(kind: str, pattern: str) -> No
         except Rejection:
             is_taken = False
         assert is_taken is (judge.check_fast(data) is not None), cell
+
+
+@pytest.mark.parametrize("kind", ["text", "list"])
+def test_every_cell_has_to_match(kind: str) -> None:
+    judge = checker(f"x = {{ kind = '{kind}', pattern = '[a-z]+' }}")
+
+    assert judge.check_fast(csv("a", "bc", "d")) is not None
+    assert only_violation(judge, csv("a", "2", "d")).row == 2
 
 
 @pytest.mark.parametrize("kind", ["text", "list"])

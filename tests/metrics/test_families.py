@@ -118,6 +118,15 @@ def test_the_angle_is_that_of_the_vectors():
     assert bind("mean_angular_error", {})(true, found) == pytest.approx(expected, abs=1e-9)
 
 
+def test_the_same_and_the_opposite_direction_have_an_angle():
+    """The cosine of some is beyond 1 or -1 by rounding, where there is no angle."""
+    same = np.random.default_rng(5).random((200, 2)) * np.pi
+    opposite = np.array([np.pi, np.pi]) + same * [1.0, -1.0]
+
+    assert bind("mean_angular_error", {})(same, same) == pytest.approx(0.0, abs=1e-7)
+    assert bind("mean_angular_error", {})(same, opposite) == pytest.approx(np.pi, abs=1e-7)
+
+
 @pytest.mark.parametrize(
     ("point", "score"),
     [((7, 2, 2), 1.0), ((8, 2, 2), 0.0), ((7, 0, 2), 0.0), ((7, 4, 2), 0.0), ((7, 2, 4), 0.0)],
