@@ -88,6 +88,8 @@ def test_an_edge_case_is_as_agreed(metric, true, predicted, score):
     )
 
     assert metric(y_true, y_pred) == score
+    if metric is dice_score:
+        assert metric(y_true, y_pred, average="micro") == score
 
 
 def test_a_full_mask_does_not_reach_into_the_next_row():
