@@ -148,6 +148,15 @@ def test_masks_end_where_the_answers_say_that_their_image_ends():
     assert codes(sized, "id\na\nb\n", answers, "id,x\nb,3 4\na,3 3\n") == {"bad_format"}
 
 
+@pytest.mark.parametrize("labels", ['["a", "a", "b"]', '["a", "b", "a"]'])
+def test_a_label_of_lists_that_is_declared_twice_is_one_label(labels):
+    twice = declared(f'kind = "list", labels = {labels}', metric="multilabel_f1_score")
+    sample, answers = "id\nr\ns\n", "id,x\nr,a b\ns,a\n"
+
+    assert score(twice, sample, answers, answers) == 1.0
+    assert score(twice, sample, answers, "id,x\nr,b a\ns,b\n") == pytest.approx(2 / 3)
+
+
 def test_an_order_holds_the_items_of_its_row():
     order = declared('kind = "list", permutation = true', metric="kendall_tau_corrcoef")
     answers = "id,x\na,p q r\nb,s t\n"

@@ -92,9 +92,9 @@ def is_uniform(columns: Mapping[str, Column]) -> bool:
 
 
 def declared_labels(column: Column) -> pa.StringArray | None:
-    """The labels of a column that declares them."""
+    """The labels of a column that declares them, each once: a list column may repeat one."""
     if isinstance(column, LabelColumn | ListColumn) and column.labels is not None:
-        return pa.array(column.labels, pa.string())
+        return pa.array(list(dict.fromkeys(column.labels)), pa.string())
     return None
 
 

@@ -146,7 +146,7 @@ class LabelCodes:
 
     def __init__(self, declared: Sequence[str] | None) -> None:
         self._is_open = declared is None
-        self._codes = {label: index for index, label in enumerate(declared or ())}
+        self._codes = {label: index for index, label in enumerate(dict.fromkeys(declared or ()))}
         self.knows_empty = "" in self._codes
         self._near: dict[str, str] = {}  # labels by their normalized texts, once one is unknown
         self._advice = ""
