@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -17,10 +18,11 @@ def _bands_are_whole(form: SubmissionForm, parameters: Mapping[str, Any]) -> lis
     thresholds, weights = parameters["thresholds"], parameters["weights"]
     if len(thresholds) < 2 or thresholds[0] != 0.0 or thresholds[-1] != 1.0:
         return ["weighted_roc_auc_score: thresholds must run from 0.0 to 1.0"]
-    if any(low >= high for low, high in pairwise(thresholds)):
+    if not all(low < high for low, high in pairwise(thresholds)):
         return ["weighted_roc_auc_score: thresholds must ascend"]
-    if len(weights) != len(thresholds) - 1 or min(weights) <= 0.0:
-        return ["weighted_roc_auc_score: one weight above 0 is needed for each band"]
+    # TOML has nan and inf. NaN is in no order, so the conditions say what is right.
+    if len(weights) != len(thresholds) - 1 or not all(0.0 < w < math.inf for w in weights):
+        return ["weighted_roc_auc_score: one finite weight above 0 is needed for each band"]
     return []
 
 

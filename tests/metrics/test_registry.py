@@ -7,6 +7,9 @@ from app.domain.competition import parse_competition
 from app.metrics import METRICS, bind, problems
 from app.metrics.registry import metric
 
+BANDS, TWO_BANDS = "weighted_roc_auc_score", "thresholds = [0.0, 0.4, 1.0]"
+TWO_NUMBERS = 'a = { kind = "number" }\nb = { kind = "number" }'
+
 
 def competition(metric_name, columns, parameters=""):
     return parse_competition(
@@ -100,6 +103,9 @@ def test_what_is_bound_is_called_with_its_parameters():
         ("dice_score", 'm = { kind = "mask", height = 5, width = 7 }', ""),
         ("mean_average_precision_at_k_score", 'r = { kind = "list" }', "k = 5"),
         ("mean_levenshtein_error", 't = { kind = "text" }', ""),
+        (BANDS, 'y = { kind = "number" }', f"{TWO_BANDS}, weights = [2.0, 1.0]"),
+        ("label_ranking_average_precision_score", TWO_NUMBERS, ""),
+        ("mean_angular_error", TWO_NUMBERS, ""),
     ],
 )
 def test_a_fitting_competition_has_no_problems(name, columns, parameters):
@@ -130,6 +136,17 @@ SCALE = 'y = { kind = "integer", min = 0, max = 2 }'
         (KAPPA, 'y = { kind = "text" }', "labels = [0, 1]", "does not take columns of kind text"),
         (KAPPA, SCALE, "labels = [0, 2]", "labels must hold all that column 'y' may"),
         (KAPPA, SCALE, "labels = [0, 1, 2, 2]", "labels repeats a label"),
+        (BANDS, NUMBER, "thresholds = [0.0, 0.9], weights = [1.0]", "must run from 0.0 to 1.0"),
+        (BANDS, NUMBER, "thresholds = [0.1, 1.0], weights = [1.0]", "must run from 0.0 to 1.0"),
+        (BANDS, NUMBER, "thresholds = [0.0], weights = []", "must run from 0.0 to 1.0"),
+        (BANDS, NUMBER, "thresholds = [0.0, 1.0, 1.0], weights = [1.0, 1.0]", "must ascend"),
+        (BANDS, NUMBER, "thresholds = [0.0, nan, 1.0], weights = [1.0, 1.0]", "must ascend"),
+        (BANDS, NUMBER, f"{TWO_BANDS}, weights = [1.0]", "one finite weight above 0"),
+        (BANDS, NUMBER, f"{TWO_BANDS}, weights = [1.0, 0.0]", "one finite weight above 0"),
+        (BANDS, NUMBER, f"{TWO_BANDS}, weights = [1.0, nan]", "one finite weight above 0"),
+        (BANDS, NUMBER, f"{TWO_BANDS}, weights = [inf, 1.0]", "one finite weight above 0"),
+        ("label_ranking_average_precision_score", NUMBER, "", "one for each label"),
+        ("mean_angular_error", NUMBER, "", "the azimuth and the zenith angle"),
     ],
 )
 def test_a_problem_is_told_with_what_to_do(name, columns, parameters, message):
