@@ -218,6 +218,7 @@ def parquet() -> bytes:
         (lzma.compress(GOOD), "xz"),
         (zipped("submission.csv"), "zip archive"),
         (zipped("xl/workbook.xml"), "Excel"),
+        (zipped("[Content_Types].xml"), "Excel"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "Excel"),
         (parquet(), "Parquet"),
         (b"<!DOCTYPE html><html><body>Log in</body></html>", "web page"),
@@ -292,8 +293,9 @@ def test_an_open_quote_in_an_ignored_column_is_found_too():
     assert "not_csv" in codes(checker(), b'id,x,y\na,1,2\nb,2,3\nc,3,"4\n')
 
 
-def test_it_refuses_a_record_of_endless_values():
-    violation = only_violation(checker(), b"id,x\n" + b"," * 200_000 + b"\n")
+@pytest.mark.parametrize("cell", [b"", b'""'])
+def test_it_refuses_a_record_of_endless_values(cell):
+    violation = only_violation(checker(), b"id,x\n" + (cell + b",") * 100_000 + cell + b"\n")
 
     assert violation.code.value == "not_csv"
     assert "more than 100000 values" in violation.message
@@ -325,11 +327,25 @@ def test_a_file_without_header_lacks_its_columns():
     assert codes(checker(), b"a,1\nb,2\nc,3\n") == ["missing_column", "missing_column", "row_count"]
 
 
-def test_it_refuses_a_repeated_column():
-    violation = only_violation(checker(), b"id,x,x\na,1,1\nb,2,2\nc,3,3\n")
+@pytest.mark.parametrize("times", [2, 3])
+def test_it_refuses_a_repeated_column(times):
+    rows = [row + f",{value}" * times for row, value in zip(("id", *"abc"), "x123", strict=True)]
+    violation = only_violation(checker(), "\n".join(rows).encode())
 
     assert (violation.code.value, violation.column) == ("duplicate_column", "x")
-    assert violation.message == "column 'x' stands 2 times in the header: keep one"
+    assert violation.message == f"column 'x' stands {times} times in the header: keep one"
+
+
+def test_a_column_without_a_name_is_no_example_where_one_is_missing():
+    violation = only_violation(checker(), b",id,y\n0,a,1\n1,b,2\n2,c,3\n")
+
+    assert violation.examples == ("y",)
+
+
+def test_two_wanted_columns_tell_the_separator():
+    judge = checker('x = { kind = "number" }\ny = { kind = "number" }')
+
+    assert "semicolons" in only_violation(judge, b"id;x;z\na;1;1\nb;2;2\nc;3;3\n").message
 
 
 @pytest.mark.parametrize(("rows", "found"), [(2, "2"), (4, "4"), (20_000, "more than 10006 lines")])
