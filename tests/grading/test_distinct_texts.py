@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.grading.columns.labels import code, code_numbers
+from app.grading.columns.labels import code, code_numbers, known_names
 from app.grading.ids.distinct_texts import distinct_keys, distinct_texts
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9) | st.sampled_from(
@@ -83,3 +83,22 @@ def test_whole_numbers_get_the_codes_of_their_texts(numbers):
 def test_a_text_that_is_null_is_refused():
     with pytest.raises(ValueError, match="null"):
         distinct_texts(pa.array(["a", None]))
+
+
+@pytest.mark.parametrize("new", ["", "other", "a label of many bytes"])
+def test_labels_that_are_known_keep_their_codes_and_others_are_found_all_the_same(new):
+    """Ten thousand labels of the answers have an index; one that is not among them leaves it."""
+    names = pa.array([f"n{number}" for number in range(10_000)])
+    known = known_names(names)
+    assert known is not None
+    cells = [*reversed(names.to_pylist()), *([new] if new else [])]
+
+    coded = code(pa.chunked_array([cells]), None, known)
+
+    assert coded is not None
+    assert [coded.names[place].as_py() for place in coded.codes.tolist()] == cells
+    assert (coded.names is names) is not bool(new)
+
+
+def test_labels_of_many_bytes_have_no_index():
+    assert known_names(pa.array([f"label {number:05}" for number in range(10_000)])) is None
