@@ -112,6 +112,7 @@ async def _events(
                     raise
                 if not isinstance(error, Unavailable):
                     return  # the key was revoked or has expired, or its run was archived
+                wait = longest_wait
             else:
                 if text or not (begun or found.finished):
                     yield text if begun else RETRY + text

@@ -24,8 +24,8 @@ class PatientConnector(PsycopgConnector):
 
     A query whose answer was lost runs twice, so every query must be repeatable: see
     `WorkerJobManager`. `outages` grows with each query that has to wait for the database: one that
-    waits for long beside others that do not counts once. After `give_up`, queries that wait are
-    cancelled.
+    waits for long beside others that do not counts once. After `give_up`, queries that would
+    wait are cancelled: an error of theirs would be logged as one of the library's worker.
     """
 
     def __init__(
@@ -100,6 +100,8 @@ class PatientConnector(PsycopgConnector):
         except ConnectorException as error:
             if not self._is_outage(error.__cause__ or error):
                 raise
+            if self._gives_up:
+                raise asyncio.CancelledError from error
             self.outages += 1
             if not self._waiting:
                 log.warning("the queue is away: %s", str(error.__cause__ or error).strip())

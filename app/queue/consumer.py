@@ -133,8 +133,8 @@ class Consumer:
     async def _drain(self, running: list[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
         """Fetch no more jobs, let running ones finish within the drain, give the others back.
 
-        Returns the workers that did not end by themselves. While the database is away, a worker
-        without a job is one of them at once: there is nothing that it would give back.
+        Returns the workers that did not end by themselves. While the database is away, workers
+        without a job are not waited for: there is nothing that they would give back.
         """
         for worker in self._workers:
             worker.stop()  # type: ignore[no-untyped-call]
@@ -146,7 +146,11 @@ class Consumer:
         return late
 
     async def _abandon(self, late: set[asyncio.Task[None]]) -> None:
-        """End workers that wait for the database."""
+        """End workers that wait for the database.
+
+        A job that one of them fetches meanwhile, because the database is back, is requeued as those
+        of a dead worker are.
+        """
         if self._jobs.running:
             log.warning("some jobs were not given back; other workers will requeue them")
         self._connector.give_up()

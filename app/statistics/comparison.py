@@ -12,6 +12,7 @@ from scipy.special import bdtr, nctdtr, stdtr, stdtrit
 from app.domain.result_choices import RATES
 from app.statistics.attempts import Grid
 from app.statistics.estimates import (
+    DIGITS,
     Interval,
     cluster_bootstrap,
     mean_and_sem,
@@ -77,7 +78,8 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     differences[np.abs(differences) < 1e-9] = 0.0
     count = differences.size
     a_mean, b_mean = (mean_in_percent(grid.shares[:, at].tolist(), count) for grid in (a, b))
-    mean = a_mean - b_mean  # a mean of the differences has other last bits, seen where it ends in 5
+    # A mean of the differences has other last bits, seen where it ends in 5.
+    mean = round(a_mean - b_mean, DIGITS)
     if np.ptp(differences) < 1e-9:  # differences of equal thirds can differ in their last bits
         sem = 0.0 if count > 1 else None
     else:

@@ -25,6 +25,7 @@ Interval = tuple[float, float]
 RESAMPLES = 10_000
 COLUMNS_AT_ONCE = 200
 EXACT_IN_FLOAT32 = 2**24  # whole numbers up to it
+DIGITS = 12  # after the point, of a mean in percent; those beyond are of roundings
 SEED = 20_240_801  # fixed, so that the same input has the same result
 
 
@@ -63,12 +64,13 @@ def mean_in_percent(shares: Iterable[float], count: int) -> float:
 
     Thirds and fifths are not exact, so sums in several orders differ in their last bits, and a rate
     that ends in 5 would be rounded up in one table and down in another. So every answer that gives
-    the mean of such shares makes it here, by a sum that does not depend on the order.
+    the mean of such shares makes it here, by a sum that does not depend on the order, and rounded
+    to the digits that the roundings of the shares leave.
 
     >>> mean_in_percent([1 / 3] * 9 + [0.0] * 7, 16)
     18.75
     """
-    return PERCENT * fsum(shares) / count
+    return round(PERCENT * fsum(shares) / count, DIGITS)
 
 
 def means_in_percent(shares: Array) -> list[float]:

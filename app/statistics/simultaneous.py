@@ -21,7 +21,7 @@ from scipy.special import stdtr
 from app.domain.result_choices import RATES
 from app.statistics.attempts import Grid
 from app.statistics.comparison import within_range
-from app.statistics.estimates import SEED, Interval, mean_in_percent
+from app.statistics.estimates import DIGITS, SEED, Interval, mean_in_percent
 from app.units import PERCENT
 
 Array = NDArray[np.float64]
@@ -94,7 +94,7 @@ def compare_all(
     differences = shares[:, left] - shares[:, right]
     # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
-    mean = np.array(means)[left] - np.array(means)[right]
+    mean = np.round(np.array(means)[left] - np.array(means)[right], DIGITS)
     sem = np.zeros(len(mean)) if count < 2 else differences.std(axis=0, ddof=1) / np.sqrt(count)
     known = sem > 1e-9
     critical = _critical(differences[:, known] - mean[known]) if known.any() else None

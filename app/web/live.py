@@ -78,6 +78,8 @@ async def _changes(
             try:
                 await run_in_thread(check)
             except Unavailable:  # the database is away, and so would be the page
+                if has_changed:
+                    changed.set()  # for the next look
                 continue
             except PodiumError:
                 yield CHANGED  # the page reloads and shows the authorization error

@@ -80,8 +80,8 @@ def test_damage_is_named_with_what_to_do_and_mended_by_it(podium: Podium) -> Non
 DAMAGED_PAGE = """
     CREATE FUNCTION damaged_page() RETURNS SETOF integer LANGUAGE plpgsql AS
     $$ BEGIN RAISE 'invalid page in block 0' USING ERRCODE = 'XX001'; END $$;
-    ALTER TABLE experiment RENAME TO kept;
-    CREATE VIEW experiment AS SELECT kept.* FROM damaged_page(), kept
+    ALTER TABLE grade RENAME TO kept;
+    CREATE VIEW grade AS SELECT kept.* FROM damaged_page(), kept
 """
 
 
@@ -96,13 +96,16 @@ def test_what_was_found_before_a_damaged_page_of_postgresql_is_told(
         place = blob_of(podium, run.submit(b"id,target\n").json()["sha256"])
         damage(place)
         with psycopg.connect(postgres.url(name)) as connection:
+            connection.execute("UPDATE run SET state = 'strange'")
             connection.execute(DAMAGED_PAGE)
 
         status, found = run_verify(server)
+        assert run_verify(server, "--resume") == (status, found)
 
     assert status == 1
-    blob, database = found["damaged"]
+    blob, row, database = found["damaged"]
     assert blob["path"] == str(place)
+    assert row["path"] == f"table run, id {run.id}, column state"
     assert database["kind"] == "database"
     assert "invalid page in block 0" in database["problem"]
     assert "podium restore" in database["remedy"]

@@ -53,9 +53,24 @@ def test_the_difference_is_that_of_the_rates_to_the_last_bit(
         )
         for each in (ours, theirs)
     )  # fmt: skip
-    expected = 100 * (sum(ours) - sum(theirs)) / 48
+    expected = round(100 * (sum(ours) - sum(theirs)) / 48, 12)
     assert compare(a, b).difference == expected
     assert abs(compare_all("ab", [a, b]).pairs[0].difference) == abs(expected)
+
+
+def test_equal_rates_of_other_shares_have_no_difference() -> None:
+    """Sums of rounded sixths differ, and a sentence said that one is ahead by 0.0 points."""
+    slugs = [f"c{n}" for n in range(8)]
+    a, b = (
+        make_grid(
+            [attempt(slug, seed, "gold" if seed < won else None)
+             for slug, won in zip(slugs, each, strict=True) for seed in range(6)], slugs,
+        )
+        for each in ([4, 2, 4, 4, 1, 4, 5, 4], [6, 0, 6, 1, 4, 1, 6, 4])
+    )  # fmt: skip
+
+    assert compare(a, b).difference == 0.0
+    assert compare_all("ab", [a, b]).pairs[0].difference == 0.0
 
 
 def test_the_interval_over_runs_is_newcombes_of_the_intervals_of_both() -> None:

@@ -19,6 +19,7 @@ import typer
 import yaml
 
 from app.cli.root import app
+from app.queue.consumer import END_SECONDS, HAND_BACK_SECONDS
 from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
@@ -98,7 +99,8 @@ def test_workers_commands_are_podiums(name: str) -> None:
 
     port = found.params["metrics_port"]
     assert f"http://127.0.0.1:{port}/metrics" in OURS[name]["healthcheck"]["test"][-1]
-    assert int(OURS[name]["stop_grace_period"].removesuffix("s")) > Settings().drain_seconds + 10
+    longest_end = Settings().drain_seconds + HAND_BACK_SECONDS + END_SECONDS
+    assert int(OURS[name]["stop_grace_period"].removesuffix("s")) > longest_end + 5
 
 
 def test_the_manual_upgrades_its_services() -> None:

@@ -18,7 +18,14 @@ from sqlalchemy.orm import Session
 from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, VerifyProgress
-from app.services.operations.verify_records import CHANGED_RECORD, changed_records
+from app.services.operations.verify_records import (
+    CHANGED_RECORD,
+    DATABASE,
+    RECEIPT,
+    ROW,
+    changed_records,
+    damaged_page,
+)
 from app.services.operations.verify_schema import refuse_other_schema
 from app.services.runtime.blob_store import store_alone
 from app.services.runtime.scratch import FOLDER, ScratchDirectories
@@ -67,6 +74,8 @@ def verify(
         OldSchema: the database lacks what is compared: an older Podium migrated it, or none did.
         SchemaTooNew, UnknownSchema: a newer one did, or nobody knows which.
     """
+    # A call that goes on checks rows again, and not a file of SQLite.
+    progress.forget({ROW, RECEIPT, *([] if sqlite_file(settings.database_url) else [DATABASE])})
     is_database_damaged = _check_database(settings, progress)
     database = Database(settings.database_url, limits=LIMITS)
     with contextlib.ExitStack() as opened:
@@ -88,7 +97,7 @@ def verify(
                 )
                 progress.damaged[-1] = replace(found, problem=problem)
             elif is_damage(error):  # of PostgreSQL, which has no check of all pages
-                progress.damaged.append(_of_damaged_page(database, error))
+                progress.damaged.append(damaged_page(database, error))
             else:
                 raise
         finally:
@@ -105,20 +114,9 @@ def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
         refuse_damaged_pages(file)
     except DamagedDatabase as error:
         remedy = "Restore a backup (`podium restore`) into a new PODIUM_DATA_DIR."
-        progress.damaged.append(Damage("database", str(file), str(error), [], remedy))
+        progress.damaged.append(Damage(DATABASE, str(file), str(error), [], remedy))
         return True
     return False
-
-
-def _of_damaged_page(database: Database, error: DatabaseError) -> Damage:
-    reason = " ".join(str(error.orig).split())
-    return Damage(
-        "database",
-        database.url.render_as_string(hide_password=True),
-        f"It is damaged: {reason}. What comes after this was not compared.",
-        [],
-        "Restore a backup (`podium restore`) into another database and a new PODIUM_DATA_DIR.",
-    )
 
 
 def _compare_files(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,10 @@ class VerifyProgress:
         self.after = key
         self.checked += 1
         self.bytes += size
+
+    def forget(self, kinds: Collection[str]) -> None:
+        """Remove the damage of these kinds."""
+        self.damaged = [one for one in self.damaged if one.kind not in kinds]
 
     def save(self) -> None:
         """Write the state, or remove it if everything was compared."""

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from app.services.operations.verify_progress import Damage
 from app.services.receipts.check_database import check_trust
+from app.storage.database.database import Database
 from app.storage.database.unreadable_values import (
     UNREADABLE,
     require_of_value,
     unreadable_values,
 )
 
+DATABASE, ROW, RECEIPT = "database", "row", "receipt"
 CHANGED_RECORD = (
     "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."
 )
 
 
-def changed_records(session: Session) -> list[Damage]:
+def changed_records(session: Session) -> Iterator[Damage]:
     """Values that cannot be read, and what is wrong with receipts, log and signed grades."""
-    unread = list(unreadable_values(session.connection()))
-    found = [
-        Damage("row", place, f"its value cannot be read: {why}", [], CHANGED_RECORD)
-        for place, why in unread
-    ]
+    unread = False
+    for place, why in unreadable_values(session.connection()):
+        unread = True
+        yield Damage(ROW, place, f"its value cannot be read: {why}", [], CHANGED_RECORD)
     try:
         trust = list(check_trust(session))
     except UNREADABLE as error:
@@ -32,4 +36,17 @@ def changed_records(session: Session) -> list[Damage]:
             raise
         require_of_value(error)
         trust = [("receipts and log", "they were not checked: they need what cannot be read")]
-    return found + [Damage("receipt", name, why, [], CHANGED_RECORD) for name, why in trust]
+    for name, why in trust:
+        yield Damage(RECEIPT, name, why, [], CHANGED_RECORD)
+
+
+def damaged_page(database: Database, error: DatabaseError) -> Damage:
+    """A page that PostgreSQL found damaged when it read it. It has no check of all pages."""
+    reason = " ".join(str(error.orig).split())
+    return Damage(
+        DATABASE,
+        database.url.render_as_string(hide_password=True),
+        f"It is damaged: {reason}. What comes after this was not compared.",
+        [],
+        "Restore a backup (`podium restore`) into another database and a new PODIUM_DATA_DIR.",
+    )
