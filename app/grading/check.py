@@ -132,10 +132,9 @@ class Checker:
         """
         if self._optional is None or self._is_needed is None:
             return self.ids.order(submitted)
-        if not len(submitted[0]):  # only a header
-            raise IdsDifferError
         positions = self._optional.positions(submitted)
-        if np.bincount(positions).max() > 1:
+        # A file with only a header has no position at all.
+        if not positions.size or np.bincount(positions).max() > 1:
             raise IdsDifferError
         needed = self._is_needed[positions]
         rows = np.flatnonzero(needed)
