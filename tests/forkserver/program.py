@@ -106,6 +106,7 @@ def become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     os.environ.update(request["environment"])
     time.tzset()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
     open_streams(unbuffered=bool(os.environ.get("PYTHONUNBUFFERED")))
     consoles.renew()
     reseed()
