@@ -23,7 +23,7 @@ test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k
 	$(BIN)/pytest -n $(PROCESSES) $(ARGS)
 
 quick: install-dev ## run the tests of the pure packages, without a database (less than half a minute)
-	$(BIN)/pytest -n 2 -m "not simulation" --hypothesis-profile few-examples \
+	$(BIN)/pytest -n 2 -m "not simulation and not large" --hypothesis-profile few-examples \
 	    $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
 PURE := domain metrics grading resampling statistics review receipts
 

@@ -391,6 +391,7 @@ def test_it_says_count_first_row_and_five_examples_of_one_problem():
     assert violation.examples == ("oops", "bad0", "bad1", "bad2", "bad3")
 
 
+@pytest.mark.large
 def test_a_single_cell_of_ten_megabytes_is_fine_as_text():
     judge = checker('x = { kind = "text" }')
     long = "y" * 10_000_000
@@ -409,6 +410,7 @@ def test_a_single_cell_of_ten_megabytes_is_fine_as_text():
         ('x = { kind = "text", max_length = 5 }', "bad_format"),
     ],
 )
+@pytest.mark.large
 def test_a_single_cell_of_ten_megabytes_is_refused_with_a_short_example(columns, code):
     good = {"number": "1", "boolean": "1", "label": "k", "mask": "", "boxes": "", "text": "t"}
     cell = next(cell for kind, cell in good.items() if kind in columns)
@@ -419,5 +421,6 @@ def test_a_single_cell_of_ten_megabytes_is_refused_with_a_short_example(columns,
     assert len(violation.message) < 300
 
 
+@pytest.mark.large
 def test_digits_of_ten_megabytes_are_a_number_that_is_not_finite():
     assert codes(checker(), csv("1", "9" * 10_000_000, "1")) == ["not_finite"]

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from app.grading.columns.numbers import fill_numbers
 from app.grading.reading.fast_reader import FastReader
 
 
+@pytest.mark.large
 def test_a_million_floats_parse_bit_exactly():
     random = np.random.default_rng(2)
     bits = random.integers(-(2**63), 2**63, 420_000, dtype=np.int64).view(np.float64)

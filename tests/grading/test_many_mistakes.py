@@ -11,6 +11,7 @@ from app.grading.check import Checker
 from app.grading.ids.public_ids import PublicIds
 from tests.grading.make import competition, public_ids
 
+pytestmark = pytest.mark.large
 ROWS, LABELS, COLUMNS, NAMES = 10_000, 5_000, 2_000, 50_000
 
 
