@@ -6,12 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
 from app.main import create_app
 from app.settings import Settings
@@ -19,6 +16,7 @@ from benchmarks.in_process import serving
 from tests.api.conftest import packed
 from tests.factories import good_submission, write_competition
 from tests.migrated import make_data_directory
+from tests.storage.statements import each_statement
 
 Noted = Callable[[str], None]
 
@@ -28,17 +26,14 @@ def statements_of_loops(note: Noted = lambda text: None) -> Iterator[list[str]]:
     """The SQL that threads with a running event loop execute meanwhile; all is told to `note`."""
     found: list[str] = []
 
-    def executed(_connection: Any, _cursor: Any, text: str, *_: Any) -> None:
+    def executed(text: str) -> None:
         note(text)
         with contextlib.suppress(RuntimeError):
             asyncio.get_running_loop()
             found.append(text)
 
-    event.listen(Engine, "before_cursor_execute", executed)
-    try:
+    with each_statement(executed):
         yield found
-    finally:
-        event.remove(Engine, "before_cursor_execute", executed)
 
 
 @pytest.fixture

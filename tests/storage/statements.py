@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,15 +11,22 @@ from sqlalchemy.engine import Engine
 
 
 @contextmanager
+def each_statement(note: Callable[[str], None]) -> Iterator[None]:
+    """Call `note` with each statement of the block, in the thread that sends it."""
+
+    def executed(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
+        note(statement)
+
+    event.listen(Engine, "before_cursor_execute", executed)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", executed)
+
+
+@contextmanager
 def sent_statements() -> Iterator[list[str]]:
     """The statements of the block, as they are sent."""
     sent: list[str] = []
-
-    def note(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
-        sent.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
+    with each_statement(sent.append):
         yield sent
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, func, insert, select, update
+from sqlalchemy import func, insert, select, update
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.services.experiments import archiving
@@ -43,6 +42,7 @@ from tests.storage.make import (
     make_grade,
     make_submission,
 )
+from tests.storage.statements import each_statement
 
 EXPERIMENTS = ("first", "second", "third")
 STEPS = 30  # of each history: all kinds of things happen, in several orders
@@ -203,15 +203,12 @@ def queries_for_results() -> Iterator[list[str]]:
     """The queries that read settled results, as they are sent."""
     queries: list[str] = []
 
-    def note(*of_query: Any) -> None:
-        if "group_concat" in of_query[2] or "string_agg" in of_query[2]:
-            queries.append(of_query[2])
+    def note(query: str) -> None:
+        if "group_concat" in query or "string_agg" in query:
+            queries.append(query)
 
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
+    with each_statement(note):
         yield queries
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def many_things(context: Context) -> History:
