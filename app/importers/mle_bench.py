@@ -26,7 +26,7 @@ from app.importers.checksums import parse_checksums
 from app.importers.json_text import quoted
 from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import GIT_LFS, problem
-from app.preparation.raw_names import names_below
+from app.preparation.raw_names import names_below, require_no_way_out
 from app.preparation.shared_bytes import share
 
 PublicFiles = Literal["all", "sample"]
@@ -81,11 +81,14 @@ def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:
     """Assemble a competition folder in `into` from the bundled folder and the prepared data.
 
     Raises:
-        BadCompetition: a file is missing, is a Git-LFS pointer, or has another checksum.
+        BadCompetition: a file is missing, is a Git-LFS pointer, has another checksum, or is a link
+            that leads out of the prepared data.
     """
     slug = bundled.name
     competition = parse_competition(slug, (bundled / TOML).read_text(encoding="utf-8"))
     prepared = sources.data / slug / sources.prepared
+    for part in ("public", "private"):
+        require_no_way_out(prepared / part, prepared)
     folder = into / slug
     (folder / "public").mkdir(parents=True)
     (folder / "private").mkdir()

@@ -41,3 +41,21 @@ def names_below(folder: Path) -> Iterator[str]:
                 place = (Path(below) / name).as_posix()
                 raise BadCompetition([{"file": place, "key": "", "message": message}])
         yield from files if below == "." else (f"{below}/{name}" for name in files)
+
+
+def require_no_way_out(folder: Path, root: Path) -> None:
+    """Check that neither a folder nor a link below it leads out of the folder `root`.
+
+    Who unpacks a stranger's archive has its links, too. The files that they lead to, such as a key
+    or the answers of another competition, would become files that agents read.
+
+    Raises:
+        BadCompetition: one does; the error names it.
+    """
+    inside = Path(os.path.realpath(root))  # resolve() fails at a link to itself
+    for directory, folders, files in os.walk(folder):
+        for path in (Path(directory), *(Path(directory, name) for name in (*folders, *files))):
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
+                place = path.name if path == folder else path.relative_to(folder).as_posix()
+                message = f"is a link that leads out of {root}; put the file itself here"
+                raise BadCompetition([{"file": place, "key": "", "message": message}])

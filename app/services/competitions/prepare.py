@@ -14,6 +14,7 @@ from app.graders.pool import GraderPool
 from app.importers.archive import DAMAGE, unpack_files
 from app.importers.mle_bench import Sources, assemble
 from app.preparation.manifest import Manifest
+from app.preparation.raw_names import require_no_way_out
 from app.services.competitions.prepared_folder import FOLDER, complete, partial_folder
 from app.services.competitions.run_prepare import (
     PREPARE,
@@ -69,9 +70,11 @@ def prepare(
         NotFound: there is no prepare.py.
         Invalid: `grading_only`, and the prepare.py cannot leave anything out.
         Conflict: another process prepares the same.
-        BadCompetition: the archive cannot be unpacked, or prepare.py or the self-test failed.
+        BadCompetition: the archive cannot be unpacked, a link leads out of the raw files, or
+            prepare.py or the self-test failed.
     """
     require_prepare(folder, grading_only=grading_only)
+    require_no_way_out(raw.files, raw.files)
     target = prepared_place(data_dir, folder.name)
     with partial_folder(target) as partial:
         source = described(raw.files)
