@@ -25,7 +25,7 @@ def texts(file: IO[bytes], feature: str) -> Iterator[str]:
         ValueError: the file is damaged, or a record lacks the feature.
     """
     for payload in payloads(file):
-        values = list(_values(payload, feature))
+        values = list(values_in(payload, feature))
         if not values:
             raise ValueError(f"a record has no feature {feature!r}")
         yield values[0].decode("utf-8")
@@ -60,7 +60,7 @@ def masked_crc(data: bytes) -> int:
     return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFFFFFF
 
 
-def _values(example: bytes, feature: str) -> Iterator[bytes]:
+def values_in(example: bytes, feature: str) -> Iterator[bytes]:
     """The texts of a feature: Example.features, its map, a key and a Feature, its bytes_list."""
     for entry in _fields_at(example, 1, 1):
         if feature.encode() in _fields(entry, 1):

@@ -24,11 +24,7 @@ RATES = ("success_rate", "ever_success_rate")
 
 def success_report(found: SuccessResults) -> Report:
     """An experiment's success rates."""
-    return Report(
-        _success_document(found),
-        _success_rows(found),
-        lambda: _success_page(found),
-    )
+    return Report(_success_document(found), _success_rows(found), lambda: _success_page(found))
 
 
 def _success_page(found: SuccessResults) -> ReportPage:
@@ -146,7 +142,7 @@ def _success_cells(found: SuccessResults) -> list[list[str | Marked]]:
         average = {cost: group.efficiency.averages[cost].mean for cost in COSTS}
         seconds = average["seconds"]
         ends = (rate.runs95, rate.competitions95) if rate else (None, None)
-        rates = [_rate(rate), *map(interval_cell, ends), _rate(group.ever_success_rate)]
+        rates = [rate_cell(rate), *map(interval_cell, ends), rate_cell(group.ever_success_rate)]
         missing = _missing(found, name).items()
         notes = [f"{len(them)} missing: such results {how} ({padding=!s})" for how, them in missing]
         lines.append(
@@ -220,7 +216,8 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
     return lines + flag_notes(found.flags)
 
 
-def _rate(rate: Rate | None) -> str:
+def rate_cell(rate: Rate | None) -> str:
+    """A rate with its standard error, for a table."""
     if rate is None:
         return "no run"
     return f"{rate.mean:.1f}" + ("" if rate.sem is None else f" ± {rate.sem:.1f}")

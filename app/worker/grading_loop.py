@@ -70,7 +70,7 @@ class GradingLoop(Generic[AnyClaim]):
             self._wake.clear()
             # Asked before the query: a grading that ends after it may have queued its submission.
             was_idle = self.is_idle()
-            claimed = self._claim()
+            claimed = self.claim()
             self._start(claimed or [])
             if stop(claimed is None and was_idle):
                 return
@@ -87,7 +87,7 @@ class GradingLoop(Generic[AnyClaim]):
             except Exception as error:  # the only effect is that one attempt too many is counted
                 log.warning("cannot give back", extra={"error": type(error).__name__})
 
-    def _claim(self) -> list[AnyClaim] | None:
+    def claim(self) -> list[AnyClaim] | None:
         """New claims; None if there is nothing to grade but what is in flight."""
         with self._lock:
             rests = len(self._in_flight) > self._enough

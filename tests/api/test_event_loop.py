@@ -59,8 +59,8 @@ def test_requests_that_need_a_version_read_it_in_threads(
     def forget(text: str) -> None:
         """Let other versions take this one's place in the cache after it was admitted."""
         if text.startswith("INSERT INTO submission "):
-            app.state.context.catalogue._entries.clear()
-            app.state.context.catalogue._versions.clear()
+            app.state.context.catalogue._entries.clear()  # noqa: SLF001
+            app.state.context.catalogue._versions.clear()  # noqa: SLF001
 
     with serving(app) as client:
         client.headers["Authorization"] = f"Bearer {keys[0]}"

@@ -156,10 +156,10 @@ def test_results_that_are_sent_ahead_are_never_read(pool, attack, competition):
 def test_a_reply_that_waits_when_a_job_is_sent_gets_the_grader_replaced(pool, competition):
     """As if somebody had written into the channel of a grader: its next job goes to a fresh one."""
     folder, file = competition(shift=0.5)
-    (slot, *_) = pool._slots
+    (slot, *_) = pool._slots  # noqa: SLF001
     process = slot.process
-    process._channel.close()
-    process._channel, theirs = socket.socketpair()
+    process._channel.close()  # noqa: SLF001
+    process._channel, theirs = socket.socketpair()  # noqa: SLF001
     with theirs:
         theirs.sendall(struct.pack("<Q", len(GOLD)) + GOLD)
         assert pool.grade(folder, file).result(60).score == pytest.approx(0.5)

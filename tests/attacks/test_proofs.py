@@ -54,25 +54,25 @@ class Log:
         self.leaves = leaves
         self._hashes = [merkle.leaf_hash(leaf.encode()) for leaf in leaves]
 
-    def _node(self, level: int, place: int) -> bytes:
+    def node(self, level: int, place: int) -> bytes:
         if level == 0:
             return self._hashes[place]
-        left, right = (self._node(level - 1, 2 * place + side) for side in (0, 1))
+        left, right = (self.node(level - 1, 2 * place + side) for side in (0, 1))
         return merkle.node_hash(left, right)
 
     def checkpoint(self, size: int) -> str:
-        root = merkle.root(self._node, size)
+        root = merkle.root(self.node, size)
         return signed_checkpoint(Checkpoint(NAME, size, root), PRIVATE)
 
     def inclusion(self, index: int, size: int) -> dict[str, Any]:
-        proof = merkle.inclusion_proof(self._node, index, size)
+        proof = merkle.inclusion_proof(self.node, index, size)
         return {
             "index": index, "leaf": self.leaves[index], "proof": encoded(proof),
             "checkpoint": self.checkpoint(size),
         }  # fmt: skip
 
     def consistency(self, start: int, size: int) -> dict[str, Any]:
-        proof = merkle.consistency_proof(self._node, start, size)
+        proof = merkle.consistency_proof(self.node, start, size)
         return {"from": start, "proof": encoded(proof), "checkpoint": self.checkpoint(size)}
 
 
@@ -142,8 +142,8 @@ def test_a_log_of_one_entry_and_of_none() -> None:
 def test_a_node_of_the_tree_is_no_leaf() -> None:
     """Two hashes under a node, taken for a leaf: a second preimage, were it not for prefixes."""
     node = merkle.leaf_hash(OTHERS[2].encode()) + merkle.leaf_hash(OWN.encode())
-    root = merkle.root(WITH._node, 8)
-    path = merkle.inclusion_proof(WITH._node, 3, 8)[1:]
+    root = merkle.root(WITH.node, 8)
+    path = merkle.inclusion_proof(WITH.node, 3, 8)[1:]
 
     assert not merkle.is_included(merkle.leaf_hash(node), 1, 4, path, root)
     assert merkle.is_included(merkle.node_hash(node[:32], node[32:]), 1, 4, path, root)

@@ -18,7 +18,7 @@ from app.downloads.partial_file import Identity, PartialFile
 from app.downloads.zip_download import ZipDownload
 from app.errors import BadCompetition, Conflict, Invalid, PodiumError
 from app.preparation.raw_files import RawFiles
-from app.services.competitions.kaggle_table import _copied
+from app.services.competitions.kaggle_table import copied_table
 from app.services.competitions.prepare import described
 from tests.downloads.conftest import CACTUS, FakeKaggle
 
@@ -156,4 +156,4 @@ def test_an_archive_in_kaggles_archive_that_is_damaged_is_told(tmp_path: Path, h
     with zipfile.ZipFile(tmp_path / "raw.zip", "w") as packed:
         packed.writestr("train.csv.zip", data)
     with RawFiles(tmp_path / "raw.zip") as raw, pytest.raises(PodiumError, match=r"train.csv.zip"):
-        _copied(raw, "train.csv.zip", tmp_path)
+        copied_table(raw, "train.csv.zip", tmp_path)

@@ -57,10 +57,10 @@ def test_an_idle_grader_that_is_killed_is_replaced_without_a_job_noticing(pool, 
 def test_a_job_that_could_not_be_delivered_goes_to_a_new_grader(pool, tiny, tiny_file):
     wait_until(pool.is_ready)
     before = set(pool.pids("grade"))
-    for grader in pool._slots[:2]:
+    for grader in pool._slots[:2]:  # noqa: SLF001
         process = grader.process
         os.kill(process.pid, signal.SIGSTOP)  # alive, but its line is cut
-        process._channel.shutdown(socket.SHUT_WR)
+        process._channel.shutdown(socket.SHUT_WR)  # noqa: SLF001
     jobs = [pool.grade(tiny, tiny_file) for _ in range(10)]
     assert {job.result(30).score for job in jobs} == {0.0}
     assert before - set(pool.pids("grade"))

@@ -26,7 +26,8 @@ def answer(rules: Filter, number: int, *arguments: int, architecture: int = X86)
     call = struct.pack("<IIQ6Q", number, architecture, 0, *(a % 2**64 for a in padded))
     value = at = 0
     while True:
-        step = rules._steps[at]
+        # The kernel takes the steps and gives none back.
+        step = rules._steps[at]  # noqa: SLF001
         at += 1
         match step.code:
             case 0x20:

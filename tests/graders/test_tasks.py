@@ -114,7 +114,8 @@ def test_validating_needs_no_answers(pool, tmp_path, tiny):
 
 
 def test_the_validating_process_grades_nothing(pool, tiny, tiny_file):
-    fault = pool._put(pool._validating, Job("grade", version_at(tiny), tiny_file)).result(30)
+    # The pool itself sends no such job.
+    fault = pool._put(pool._validating, Job("grade", version_at(tiny), tiny_file)).result(30)  # noqa: SLF001
     assert isinstance(fault, GraderFault)
     assert fault.kind == "internal"
 

@@ -64,7 +64,7 @@ def test_cut_record_files_are_errors(size: int) -> None:
 @given(st.binary(max_size=60) | st.integers(0, len(PAYLOAD) - 1).map(lambda cut: PAYLOAD[:cut]))
 def test_values_of_any_payload_are_pieces_of_it_or_it_is_an_error(payload: bytes) -> None:
     try:
-        found = list(tf_records._values(payload, "image_name"))
+        found = list(tf_records.values_in(payload, "image_name"))
     except ValueError:
         return
     assert all(value in payload for value in found)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.domain.result_choices import Padding
 from app.reports.document.page import Marked
 from app.reports.document.tables import interval_cell
-from app.reports.success_rates import _rate, success_report
+from app.reports.success_rates import rate_cell, success_report
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.missing_results import ALL_LOST, NO_RUN, Missing
 from app.services.results.success_rates import SuccessResults, SuccessScope, UsedBaseline
@@ -42,10 +42,10 @@ FOUND = SuccessResults(
 
 
 def test_a_rate_has_its_standard_error_where_it_is_known() -> None:
-    assert _rate(Rate(50.0, 12.34, None, None)) == "50.0 ± 12.3"
-    assert _rate(Rate(50.0, 0.0, None, None)) == "50.0 ± 0.0"
-    assert _rate(Rate(100 / 3, None, None, None)) == "33.3"
-    assert _rate(None) == "no run"
+    assert rate_cell(Rate(50.0, 12.34, None, None)) == "50.0 ± 12.3"
+    assert rate_cell(Rate(50.0, 0.0, None, None)) == "50.0 ± 0.0"
+    assert rate_cell(Rate(100 / 3, None, None, None)) == "33.3"
+    assert rate_cell(None) == "no run"
 
 
 def test_lines_of_groups_end_with_all_and_mark_what_is_missing() -> None:

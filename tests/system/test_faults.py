@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.services.operations.health import PROBE_SECONDS
+from app.services.operations.storage_probe import PROBE_SECONDS
 from tests.api.conftest import Podium, Run, packed
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer

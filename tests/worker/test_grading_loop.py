@@ -95,21 +95,21 @@ def test_each_submission_gets_its_outcome(server: Server) -> None:
 
 def test_what_comes_while_all_places_are_taken_is_claimed_when_one_is_free(server: Server) -> None:
     worker = Worker(server.context)
-    worker._capacity = 2  # one for competitions with a metric.py, and one for others
+    worker._capacity = 2  # one for competitions with a metric.py, and one for others  # noqa: SLF001
     first = server.submit()
-    taken = worker._claim()
+    taken = worker.claim()
     assert taken is not None
     assert [one.id for one in taken] == [first]
-    assert worker._claim() is None
-    worker._in_flight.update(taken)
-    worker._in_flight.add(replace(taken[0], id="of another"))
+    assert worker.claim() is None
+    worker._in_flight.update(taken)  # noqa: SLF001
+    worker._in_flight.add(replace(taken[0], id="of another"))  # noqa: SLF001
 
     second = server.submit()
     worker.wake()
-    assert worker._claim() == []
-    worker._in_flight.clear()
+    assert worker.claim() == []
+    worker._in_flight.clear()  # noqa: SLF001
 
-    assert [one.id for one in worker._claim() or []] == [second]
+    assert [one.id for one in worker.claim() or []] == [second]
 
 
 def test_what_another_process_queues_is_found_without_a_wake(server: Server) -> None:
@@ -134,13 +134,13 @@ def test_what_another_process_queues_is_found_though_gradings_wake_the_loop_all_
     server: Server,
 ) -> None:
     worker = Worker(server.context)
-    assert worker._claim() is None
+    assert worker.claim() is None
     sent = server.submit()
 
     found = []
     for _ in range(5):  # each is a grading that ended
         time.sleep(IDLE_SECONDS / 4)
-        found += worker._claim() or []
+        found += worker.claim() or []
 
     assert [one.id for one in found] == [sent]
 

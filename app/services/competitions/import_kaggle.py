@@ -115,7 +115,7 @@ def import_from_kaggle(
         return KaggleImport(slug, None, folder, tuple(todo))
     scratch = context.scratch()
     try:
-        prepared = _prepare(context, folder, archive, scratch, log_step)
+        prepared = prepared_copy(context, folder, archive, scratch, log_step)
         if not (prepared / "description.md").is_file():
             (prepared / "description.md").write_text(
                 description_of(about.title, pages), encoding="utf-8"
@@ -127,7 +127,7 @@ def import_from_kaggle(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _prepare(
+def prepared_copy(
     context: Context, folder: Path, archive: Path, scratch: Path, log_step: StepLog
 ) -> Path:
     """Copy the folder and let its prepare.py process the archive. Returns the copy."""
@@ -183,7 +183,7 @@ def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, hom
     board = home / "leaderboard" / f"{about.slug}.zip"
     document: dict[str, Any] = {
         "source": f"{'podium' if is_podium() else 'kaggle'}:{about.slug}",
-        "asked": _asked(os.environ.get("HTTP_PROXY", "")),
+        "asked": source_of_files(os.environ.get("HTTP_PROXY", "")),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "kaggle": asdict(about),
         "archive": {"name": archive.name, **_digest(archive)},
@@ -193,7 +193,7 @@ def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, hom
     (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
 
 
-def _asked(proxy: str) -> str:
+def source_of_files(proxy: str) -> str:
     """Who gave the files: Kaggle, or the proxy in between, without a password in its address."""
     if not proxy:
         return "https://api.kaggle.com"

@@ -99,13 +99,13 @@ def _table(
         sample: list[str] = []
         found = sample_submissions(names)
         if len(found) == 1 and not (wanted.target and wanted.id):
-            sample = header(_copied(raw, found[0], place / "sample"))
-        file = _copied(raw, member, place / "train")
+            sample = header(copied_table(raw, found[0], place / "sample"))
+        file = copied_table(raw, member, place / "train")
     columns = predicted(read_table(file), member, sample, wanted.target, wanted.id)
     return KaggleTable(file, member, columns)
 
 
-def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
+def copied_table(raw: RawFiles, name: str, folder: Path) -> Path:
     """The table `name`, or the only one in the archive `name`, as a file in a new folder."""
     is_packed = name.lower().endswith(PACKED)
     try:

@@ -62,7 +62,7 @@ def import_groups(
     for name, members in groups.items():
         if only and name not in only:
             continue
-        readable, problems = _sources(runs, members)
+        readable, problems = report_sources(runs, members)
         sources = _known(context, readable, problems)
         reports = None
         if sources:
@@ -89,7 +89,8 @@ def _known(
     return known
 
 
-def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[str]]:
+def report_sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[str]]:
+    """The latest report in the directory of each group, and what is wrong with others."""
     sources: list[ReportSource] = []
     problems = []
     for group in groups:

@@ -64,7 +64,7 @@ def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
         before = _before(files, age_hours)
         with database.read() as session:
             found = [*_in_store(session, files, before)]
-            found += _directories(session, settings.data_dir / "competitions", before)
+            found += unused_directories(session, settings.data_dir / "competitions", before)
     return found
 
 
@@ -129,7 +129,7 @@ def _remove_directory(directory: Path, before: float, trash: Path) -> bool:
     return remove_old(directory, before, move_and_delete)
 
 
-def _directories(session: Session, root: Path, before: float) -> Iterator[Removable]:
+def unused_directories(session: Session, root: Path, before: float) -> Iterator[Removable]:
     """The directories of versions that have no row: an import failed before it was written."""
     known = {
         directory_of(root, slug, content_hash)

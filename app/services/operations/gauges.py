@@ -79,7 +79,7 @@ def measure_graders(context: Context) -> None:
     """Set the gauges of this process's graders."""
     GRADER_BYTES.clear()
     for pid in context.graders.pids():
-        resident = _resident_bytes(pid)
+        resident = resident_bytes(pid)
         if resident is not None:
             GRADER_BYTES.labels(pid).set(resident)
 
@@ -97,7 +97,8 @@ def consumers(context: Context, session: Session) -> int:
     return jobs.count_consumers(session, context.settings.heartbeat_seconds)
 
 
-def _resident_bytes(pid: int) -> int | None:
+def resident_bytes(pid: int) -> int | None:
+    """The memory of a process; None where it has ended, or the system does not tell."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
     except OSError:  # the process has ended, or this is not Linux

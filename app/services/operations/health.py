@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import logging
 import resource
-import threading
-import time
-import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,10 +14,10 @@ from sqlalchemy.exc import DatabaseError
 from app.domain.wording import counted
 from app.errors import PodiumError
 from app.services.operations.gauges import consumers
+from app.services.operations.storage_probe import storage_state
 from app.services.runtime.context import Context
 from app.storage.database import revisions
 from app.storage.database.errors import is_full
-from app.storage.database.wait_for_database import has_full_disk
 from app.storage.queries import submission_counts
 
 log = logging.getLogger("podium.storage")
@@ -38,14 +35,10 @@ MISSES = (
     "a query failed, as where a table or column is missing; the log says which. If one is, restore "
     "a backup (`podium restore`) into a new PODIUM_DATA_DIR"
 )
-DATABASE_FULL = "the disk of the database is full: what writes is refused with 507"
 OLDER = "the schema is older than this: run `podium db upgrade`"
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
 CONNECTIONS_ROUNDED_TO = 64
-PROBE_SECONDS = 0.25  # between two probes of the storage
-PROBING = threading.Lock()
-LONGEST_WAIT = 1.0  # seconds for the probe of another request: a store that hangs takes longer
 GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
@@ -75,7 +68,7 @@ def readiness(context: Context, reads_addresses: Callable[[], bool]) -> Readines
     """
     return Readiness(
         database=_database(context),
-        storage=_told(_kept_storage(context), reads_addresses),
+        storage=_storage(context, reads_addresses),
         graders="ok" if context.graders.is_ready(GRACE) else "the grader processes are starting",
         listener="ok" if context.database.is_listening else LISTENER_LOST,
         workers=_workers(context),
@@ -135,6 +128,13 @@ def _database(context: Context) -> str:
     return "ok" if state != "older" else OLDER
 
 
+def _storage(context: Context, reads_addresses: Callable[[], bool]) -> str:
+    found = storage_state(context)
+    if found.detail == found.for_strangers or reads_addresses():
+        return found.detail
+    return found.for_strangers
+
+
 def _workers(context: Context) -> str:
     if not context.settings.queues:
         return "none are needed: this server grades"
@@ -145,72 +145,3 @@ def _workers(context: Context) -> str:
         return "not known while the database is away"
     are = "is" if count == 1 else "are"
     return f"{counted(count, 'consumer')} of the queue {are} alive" if count else NO_WORKER
-
-
-class StoreProblem(str):
-    """Why the store of files does not work, and where it is: for those who run Podium."""
-
-    for_strangers: str
-
-    @classmethod
-    def of(cls, error: PodiumError) -> StoreProblem:
-        """What an error of the store says."""
-        found = cls(error)
-        found.for_strangers = error.for_strangers
-        return found
-
-
-def _told(storage: str, reads_addresses: Callable[[], bool]) -> str:
-    if isinstance(storage, StoreProblem) and not reads_addresses():
-        return storage.for_strangers
-    return str(storage)
-
-
-def _kept_storage(context: Context) -> str:
-    """The state of the storage in this quarter of a second.
-
-    A probe writes to the disk and to the store of files, and strangers ask as often as they like,
-    also at the same moment: one request probes, and the others wait for what it finds.
-    """
-    has_turn = PROBING.acquire(timeout=LONGEST_WAIT)
-    try:
-        found: str | None = context.kept.get("storage", _interval())
-        if found is None:
-            found = _storage(context)
-            context.kept.put("storage", _interval(), found, len(found))
-        return found
-    finally:
-        if has_turn:
-            PROBING.release()
-
-
-def _interval() -> int:
-    return int(time.monotonic() / PROBE_SECONDS)
-
-
-def _storage(context: Context) -> str:
-    # A name of its own for each probe: two at a time would remove each other's file.
-    probe = context.settings.data_dir / f"probe.{uuid.uuid4().hex}"
-    try:
-        try:
-            probe.write_bytes(b"podium")
-        finally:
-            probe.unlink(missing_ok=True)
-        if _has_full_database(context):
-            return DATABASE_FULL
-        context.blobs.check()
-    except OSError as error:
-        return f"the data directory cannot be written: {error.strerror}"
-    except PodiumError as error:
-        return StoreProblem.of(error)
-    return "ok"
-
-
-def _has_full_database(context: Context) -> bool:
-    """Whether SQLite's file is on a full disk, which need not be that of the data directory."""
-    file = context.database.url.database
-    if not context.database.is_sqlite or not file:
-        return False
-    directory = Path(file).parent
-    is_elsewhere = directory.stat().st_dev != context.settings.data_dir.stat().st_dev
-    return is_elsewhere and has_full_disk(directory)

@@ -58,7 +58,7 @@ def experiment_board(
         NoCommonCompetition: without a suite, no competition is common to all experiments.
     """
     found = several(context, filters, names)
-    order = _best_first(found.contexts)
+    order = best_first(found.contexts)
     start = 0
     if after is not None:
         places = {one.experiment.name: at for at, one in enumerate(order)}
@@ -143,12 +143,12 @@ def items(
     These come with it, best first.
     """
     found = several(context, filters, names)
-    order = _best_first(found.contexts)
+    order = best_first(found.contexts)
     labels = [one.experiment.name for one in order]
     return order, item_table([one.grid for one in order], rate, labels), found.absent
 
 
-def _best_first(found: Sequence[ResultContext]) -> list[ResultContext]:
+def best_first(found: Sequence[ResultContext]) -> list[ResultContext]:
     """The experiments by their rate of any medal, then by name."""
 
     def place(one: ResultContext) -> tuple[float, str]:

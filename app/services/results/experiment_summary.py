@@ -83,7 +83,7 @@ def summarize(
     }
     with_board = {each for each, version in versions.items() if version.leaderboard is not None}
     tables = [_table(counts) for _, counts, _ in found]
-    intervals = _intervals(tables)
+    intervals = intervals_of_tables(tables)
     summaries = []
     for (listed, counts, seeds), table, interval in zip(found, tables, intervals, strict=True):
         # As in medal rates: the current versions, and those that graded what counts.
@@ -104,7 +104,7 @@ def summarize(
                 runs=totals["runs"],
                 counted=totals["counted"],
                 open=totals["open"],
-                rates=_rates(table) if has_boards and table else None,
+                rates=rates_of_table(table) if has_boards and table else None,
                 interval=interval if has_boards else None,
                 percentile=totals["percentiles"] / totals["placed"] if totals["placed"] else None,
                 **spent(listed),
@@ -134,7 +134,7 @@ def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
     return [row for _, row in sorted(sums.items()) if row[0]]
 
 
-def _rates(table: list[list[int]]) -> Mapping[str, float]:
+def rates_of_table(table: list[list[int]]) -> Mapping[str, float]:
     """The means over competitions of the shares of their results, in percent."""
     names = ("any_medal", *COUNTED)
     return {
@@ -143,7 +143,7 @@ def _rates(table: list[list[int]]) -> Mapping[str, float]:
     }
 
 
-def _intervals(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
+def intervals_of_tables(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
     """The interval of any medal of each table.
 
     Experiments with as many results at each competition, which are nearly all, share a calculation.

@@ -64,12 +64,12 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
     """
     asked, others = _counted(context, name, filters)
     at = RATES.index(rate)
-    mean, interval, again = _estimate(asked.grid, at, slice(None))
+    mean, interval, again = rate_and_intervals(asked.grid, at, slice(None))
 
     def variant(choice: SensitivityChoice, label: str, grid: Grid | str) -> Variant:
         if isinstance(grid, str):
             return _refused(choice, label, grid)
-        other, ends, runs = _estimate(grid, at, slice(None))
+        other, ends, runs = rate_and_intervals(grid, at, slice(None))
         number = len(grid.competitions)
         gaps = len(grid.missing)
         return Variant(
@@ -122,7 +122,7 @@ def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:
     if not rest:
         reason = "It is the only competition."
         return _refused(SensitivityChoice.COMPETITION, slug, reason)
-    other, ends, runs = _estimate(grid, at, rest)
+    other, ends, runs = rate_and_intervals(grid, at, rest)
     # The seeds that a result missing at this competition leaves out stay left out at the others.
     gaps = sum(complete or each != slug for each, _ in grid.missing)
     change = other - mean
@@ -138,7 +138,7 @@ def _refused(choice: SensitivityChoice, name: str, reason: str) -> Variant:
     )
 
 
-def _estimate(
+def rate_and_intervals(
     grid: Grid, at: int, chosen: slice | list[int]
 ) -> tuple[float, Interval | None, Interval | None]:
     """The rate, and its intervals for competitions like these and for these, run again."""

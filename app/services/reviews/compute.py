@@ -73,7 +73,7 @@ class Reviewer:
             )
         if not versions:
             return 0
-        facts = {version: self._facts(version) for version in versions}
+        facts = {version: self.facts_of(version) for version in versions}
         known = {version: its for version, its in facts.items() if its is not None}
         at = datetime.now(UTC)
         found: list[SignalRecord] = []
@@ -85,7 +85,7 @@ class Reviewer:
             turn = Turn(waiting, last, probed, with_repeated_predictions(session, waiting))
             for one in waiting:
                 its = known[one.version_id]
-                for finding, other in self._signals_or_none(session, one, its, turn):
+                for finding, other in self.signals_or_none(session, one, its, turn):
                     found.append(_record(one, finding, other, at))
 
         def write(session: Session) -> bool:
@@ -105,7 +105,7 @@ class Reviewer:
     def _waiting(self, session: Session) -> list[GradedFile]:
         return sketches.not_reviewed(session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over)
 
-    def _facts(self, version_id: int) -> VersionFacts | None:
+    def facts_of(self, version_id: int) -> VersionFacts | None:
         """A version's facts; None if they cannot be read now: others must not wait for it."""
         known = self._versions.get(version_id)
         if known is None:
@@ -124,7 +124,7 @@ class Reviewer:
             self._versions[version_id] = known
         return known
 
-    def _signals_or_none(
+    def signals_or_none(
         self, session: Session, one: GradedFile, facts: VersionFacts, turn: Turn
     ) -> list[Found]:
         """The signals of a submission; none if an error occurs, which must not stop the others."""

@@ -105,7 +105,7 @@ def show_all(
         with context.database.read() as session:
             found, regrades = counted_grades(session, run.competition, found)
     disclosed = [
-        _visible(
+        disclosed_under(
             policy,
             run,
             entry,
@@ -141,7 +141,7 @@ def state_shown(
     return shown_outcome(run.feedback, submission, None, now=now, step=step)[0].state.value
 
 
-def _visible(
+def disclosed_under(
     policy: Feedback,
     run: RunRecord,
     own: CatalogueEntry,
@@ -151,6 +151,10 @@ def _visible(
     grade: GradeRecord | None,
     regrade: str | None,
 ) -> Disclosed:
+    """The part of a submission and its grade that a policy shows.
+
+    `own` is the version of the run, `graded_by` that of the grade; `regrade` made the grade.
+    """
     number = own.version.number
     if not policy.shows_state:
         return Disclosed(submission, run, number, RECEIVED, None, None, [], None)

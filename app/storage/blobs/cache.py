@@ -40,7 +40,7 @@ class FileCache:
         self.max_bytes = max_bytes
         self._reserve = reserve or DiskReserve(root)
         self._next_attempt = 0.0  # to free the reserve; it waits after one that freed nothing
-        self._partial, self._alive = new_partial(root / PARTIAL)
+        self.partial, self._alive = new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
         self._unmeasured = max_bytes  # bytes added since the sizes were measured
@@ -96,7 +96,7 @@ class FileCache:
     def sweep(self) -> None:
         """Remove the unfinished files of dead processes, and entries beyond the limit."""
         for leftover in (self.root / PARTIAL).iterdir():
-            if leftover == self._partial:
+            if leftover == self.partial:
                 continue
             with contextlib.suppress(OSError):
                 descriptor = lock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -106,7 +106,7 @@ class FileCache:
 
     def close(self) -> None:
         """Remove this process's unfinished files. The entries stay for the next process."""
-        shutil.rmtree(self._partial, ignore_errors=True)
+        shutil.rmtree(self.partial, ignore_errors=True)
         with contextlib.suppress(OSError):
             os.close(self._alive)
 
@@ -117,7 +117,7 @@ class FileCache:
     def _make_in_room(self, path: Path, make: Callable[[Path], None]) -> Lease:
         """Make an entry. Where the disk is full, the least recently used ones give way."""
         while True:
-            partial = self._partial / uuid.uuid4().hex
+            partial = self.partial / uuid.uuid4().hex
             try:
                 return self._make(path, make, partial)
             except StorageFull as full:
@@ -225,7 +225,7 @@ class FileCache:
             descriptor = lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, FileNotFoundError):
             return False
-        removed = self._partial / uuid.uuid4().hex
+        removed = self.partial / uuid.uuid4().hex
         try:
             # Another process may have replaced the entry before it was locked here.
             if not is_at(descriptor, path):

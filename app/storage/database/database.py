@@ -49,21 +49,21 @@ class Database:
         self.url = database_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._limits = limits
-        self._reading = make_engine(
+        self.reading_engine = make_engine(
             url, connections=limits.readers, writes=False, patience=write_patience, limits=limits
         )
-        self._writing = make_engine(
+        self.writing_engine = make_engine(
             url, connections=1, writes=True, patience=write_patience, limits=limits
         )
         self._snapshot: ContextVar[Session | None] = ContextVar("snapshot", default=None)
         self.is_damaged = False  # whether a query met a damaged page
         self._losses = 0
-        for engine in (self._reading, self._writing):
+        for engine in (self.reading_engine, self.writing_engine):
             event.listen(engine, "handle_error", self._note_error)
         self._on_notify: Callable[[Iterable[str]], None] = lambda ids: None
         self._listener: Listener | None = None
         self.writer = Writer(
-            self._writing,
+            self.writing_engine,
             patience=write_patience,
             keeps_marks=not self.is_sqlite,
             on_notify=self._forward_ids,
@@ -169,8 +169,8 @@ class Database:
         if self._listener is not None:
             self._listener.close()
         self.writer.close()
-        self._writing.dispose()
-        self._reading.dispose()
+        self.writing_engine.dispose()
+        self.reading_engine.dispose()
 
     @property
     def losses(self) -> int:
@@ -209,7 +209,7 @@ class Database:
             raise
 
     def _begin(self) -> Session:
-        session = Session(self._reading)
+        session = Session(self.reading_engine)
         try:
             session.connection()
         except BaseException:

@@ -48,7 +48,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         BrokenReferences: somebody deleted rows to which others refer.
         CommandError: the revision is unknown.
     """
-    with _migrating(database_url) as config:
+    with migrating(database_url) as config:
         _refuse_newer(config.attributes["connection"])
         command.upgrade(config, revision)
 
@@ -62,7 +62,7 @@ def downgrade(database_url: str, revision: str) -> str | None:
         FileNotFoundError, SchemaTooNew: as `upgrade`.
         Invalid: there is no such earlier revision.
     """
-    with _migrating(database_url) as config:
+    with migrating(database_url) as config:
         _refuse_newer(config.attributes["connection"])
         try:
             if not revision.strip("@"):  # Alembic only asserts that there is a name
@@ -92,7 +92,7 @@ def fill(
     Raises:
         FileNotFoundError, CommandError: as `upgrade`.
     """
-    with _migrating(database_url) as config:
+    with migrating(database_url) as config:
         connection: Connection = config.attributes["connection"]
         if current_revision(connection) not in (None, revision):
             command.downgrade(config, "base")
@@ -117,7 +117,8 @@ def differences(database: Database) -> list[Any]:
         return list(compare_metadata(context, Base.metadata))
 
 
-def _config() -> Config:
+def alembic_config() -> Config:
+    """Alembic's configuration: where the migrations are."""
     config = Config()
     # Escape "%", because configuration values are interpolated.
     config.set_main_option("script_location", str(migrations_directory()).replace("%", "%%"))
@@ -136,8 +137,9 @@ def _refuse_newer(connection: Connection) -> None:
 
 
 @contextmanager
-def _migrating(database_url: str) -> Iterator[Config]:
-    config = _config()
+def migrating(database_url: str) -> Iterator[Config]:
+    """A configuration whose connection commits at the end, if no reference is broken then."""
+    config = alembic_config()
     # Alembic changes a SQLite table by copying it, which enforced foreign keys would prevent.
     engine = make_engine(database_url, connections=1, writes=True, foreign_keys=False)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import BadCompetition, StorageFull
-from app.services.competitions.import_kaggle import _asked, _prepare
+from app.services.competitions.import_kaggle import prepared_copy, source_of_files
 from app.services.runtime.context import Context
 from tests.factories import write_competition
 
@@ -20,7 +20,7 @@ from tests.factories import write_competition
     ("me:p@ss@proxy.example", "proxy.example"),
 ])  # fmt: skip
 def test_the_password_of_a_proxy_is_not_kept(proxy: str, asked: str) -> None:
-    assert _asked(proxy) == asked
+    assert source_of_files(proxy) == asked
 
 
 def archive_that_says(size: int, file: Path, content: bytes) -> Path:
@@ -45,7 +45,7 @@ def test_an_archive_for_which_the_disk_has_no_room_is_not_unpacked(
     folder = with_prepare(tmp_path / "bikes")
 
     with pytest.raises(StorageFull, match="no room for 1,125,899,906,842,624 more bytes"):
-        _prepare(context, folder, archive, tmp_path / "scratch", print)
+        prepared_copy(context, folder, archive, tmp_path / "scratch", print)
 
     assert not (tmp_path / "scratch").exists()
 
@@ -55,7 +55,7 @@ def test_an_archive_unpacks_to_no_more_than_it_says(context: Context, tmp_path: 
     folder = with_prepare(tmp_path / "bikes")
 
     with pytest.raises(BadCompetition):
-        _prepare(context, folder, archive, tmp_path / "scratch", print)
+        prepared_copy(context, folder, archive, tmp_path / "scratch", print)
 
     unpacked = sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*"))
     assert unpacked < 1_000_000

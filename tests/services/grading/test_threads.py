@@ -63,9 +63,9 @@ def test_the_writer_reads_nothing_for_the_noise_that_is_estimated_next(
     ids = [submit(grading, tmp_path / name) for name in ("one", "two", "three")]
     Worker(grading).run(lambda idle: idle)
     graded = [uncertainty.find(grading, one) for one in ids]
-    grading.catalogue._versions = LRUCache(1)  # as if hundreds of versions were in use
-    reading = threads_of(grading.database._reading)
-    writing = threads_of(grading.database._writing)
+    grading.catalogue._versions = LRUCache(1)  # as if hundreds of versions were in use  # noqa: SLF001
+    reading = threads_of(grading.database.reading_engine)
+    writing = threads_of(grading.database.writing_engine)
 
     estimates = [uncertainty.start(grading, one, f"key {at}") for at, one in enumerate(graded)]
 
@@ -84,7 +84,7 @@ def test_the_loop_that_claims_compares_no_files_of_a_competition(
         before.close()
     context = open_context(settings)  # after a restart no file is known to be right
     try:
-        reading = threads_of(context.database._reading)
+        reading = threads_of(context.database.reading_engine)
         Worker(context).run(lambda idle: idle)
         with context.database.read() as session:
             found = submissions.get_submission(session, sent)
@@ -103,7 +103,7 @@ def test_a_grading_waits_while_the_system_gives_no_more_threads(
 ) -> None:
     sent = submit(grading, tmp_path / "tiny")
     grading.graders.warm_up()
-    grading.catalogue.files._leased.clear()  # as after a restart: a thread compares the files
+    grading.catalogue.files._leased.clear()  # as after a restart: a thread compares the files  # noqa: SLF001
     worker = Worker(grading)
     calls: list[bool] = []
 

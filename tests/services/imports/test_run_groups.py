@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.imports.run_groups import _sources
+from app.services.imports.run_groups import report_sources
 
 REPORT = b'[{"competition_id": "leaf-classification", "score": null}]'
 
@@ -29,7 +29,7 @@ def test_one_report_of_a_group_counts(tmp_path: Path, names: list[str], chosen: 
     (group / "hourly" / "zz_grading_report_99.json").write_bytes(b"{}")
     for name in names:
         (group / name).write_bytes(REPORT if name == chosen else b"{}")
-    sources, problems = _sources(tmp_path, ["group"])
+    sources, problems = report_sources(tmp_path, ["group"])
     assert [source.data for source in sources] == [REPORT]
     assert len(problems) == len(names) - 1
     assert all(f"is skipped for {chosen}" in problem for problem in problems)
@@ -40,7 +40,7 @@ def test_a_group_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     for group, data in (("a", pointer), ("b", REPORT), ("c", b"{")):
         (tmp_path / group).mkdir()
         (tmp_path / group / "grading_report.json").write_bytes(data)
-    sources, problems = _sources(tmp_path, ["a", "b", "c"])
+    sources, problems = report_sources(tmp_path, ["a", "b", "c"])
     assert [source.group for source in sources] == ["b"]
     assert [problem.split(":")[0] for problem in problems] == ["a", "c"]
     assert "Git LFS pointer" in problems[0]
@@ -49,5 +49,5 @@ def test_a_group_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a\x00b", "a" * 300, "../a", ".", "a/b", "circle"])
 def test_what_is_not_the_name_of_a_directory_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "circle").symlink_to("circle")
-    sources, problems = _sources(tmp_path, [name])
+    sources, problems = report_sources(tmp_path, [name])
     assert (sources, len(problems)) == ([], 1)

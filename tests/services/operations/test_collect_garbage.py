@@ -12,10 +12,10 @@ import pytest
 
 from app.services.operations.collect_garbage import (
     Removable,
-    _directories,
     remove,
     sweep,
     unreferenced,
+    unused_directories,
 )
 from app.services.operations.start_checks import OWNER_FILE, ForeignStore
 from app.services.runtime.context import Context
@@ -136,7 +136,7 @@ def test_a_sweep_goes_on_while_another_one_removes_directories(context: Context)
     other.start()
     with context.database.read() as session:
         while other.is_alive():
-            for one in _directories(session, root, time.time()):
+            for one in unused_directories(session, root, time.time()):
                 assert one.path == str(left)
     other.join()
 

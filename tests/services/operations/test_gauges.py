@@ -12,7 +12,7 @@ from prometheus_client import REGISTRY
 
 from app.domain.states import SubmissionState
 from app.queue.sizes import MEDIUM_BELOW, SMALL_BELOW
-from app.services.operations.gauges import _resident_bytes, count_consumers, measure
+from app.services.operations.gauges import count_consumers, measure, resident_bytes
 from app.services.runtime.context import Context
 from app.storage.database.database import Database
 from tests.storage.make import World
@@ -69,7 +69,7 @@ def test_nothing_is_said_of_a_queue_whose_database_is_away(context: Context, her
 
 
 def test_the_memory_of_a_process_is_in_bytes_and_that_of_an_ended_one_unknown() -> None:
-    found = _resident_bytes(os.getpid())
+    found = resident_bytes(os.getpid())
     assert found is not None
     assert 10 << 20 < found < 10 << 30
-    assert _resident_bytes(2**22 + 1) is None  # more than a Linux counts to
+    assert resident_bytes(2**22 + 1) is None  # more than a Linux counts to

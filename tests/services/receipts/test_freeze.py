@@ -126,7 +126,7 @@ def test_a_suite_with_other_competitions_than_were_planned_is_listed(
     context: Context, planned: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "suites.toml"
-    context.catalogue._suites_file = file
+    context.catalogue._suites_file = file  # noqa: SLF001
     file.write_text('[suites.small]\ntitle = "S"\ncompetitions = ["bikes"]\n')
     freeze(context, planned, replace(PLAN, suite="small", competitions=(), seeds=(1,)))
     run(context, planned, "bikes", 1)

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from app.domain.states import RegradeState, SubmissionState
+from app.errors import Unavailable
 from app.graders.messages.results import GraderFault
 from app.services.regrades import regrade_claims
 from app.services.regrades.regrade_claims import DEATHS, RegradeClaims
 from app.services.runtime import context as context_module
 from app.services.runtime.context import Context
 from app.services.runtime.environment import OtherEnvironment, this_environment
+from app.storage.database.writer import Writer
 from app.storage.queries import submissions
 from app.storage.queries.operation import environments
 from app.storage.queries.operation.environments import Environment
@@ -31,6 +33,15 @@ FAULT = GraderFault("crashed", "metric")
 @pytest.fixture
 def claims(context: Context) -> RegradeClaims:
     return RegradeClaims(context)
+
+
+def refuses(writer: Writer) -> bool:
+    """Whether a writer takes nothing more."""
+    try:
+        writer.enqueue(lambda _: None)
+    except Unavailable:
+        return True
+    return False
 
 
 def claim(claims: RegradeClaims, limit: int = 9, busy=()) -> list[ClaimedRegrading]:
@@ -60,7 +71,7 @@ def test_an_outcome_that_is_written_while_podium_ends_ends_its_grading(
     writing = claims.write(one, new_grade(1.0), "mae")
     ending = threading.Thread(target=writer.close)
     ending.start()
-    wait_until(lambda: writer._is_closed)
+    wait_until(lambda: refuses(writer))
     may_go_on.set()
     ending.join()
 

@@ -9,10 +9,10 @@ import pytest
 
 from app.domain.medals import Medal
 from app.domain.result_choices import Padding
-from app.services.results.board import _best_first
-from app.services.results.experiment_summary import _intervals, _rates
+from app.services.results.board import best_first
+from app.services.results.experiment_summary import intervals_of_tables, rates_of_table
 from app.services.results.inputs.scope import ResultContext, ResultFilter
-from app.services.results.sensitivity import _estimate
+from app.services.results.sensitivity import rate_and_intervals
 from app.statistics.attempt_columns import Attempt
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
@@ -41,7 +41,7 @@ def attempts_of(chance: random.Random, competitions: int, seeds: int) -> list[At
 def in_the_list(grid: Grid) -> float:
     """The rate as the list of experiments makes it, from counts in another order."""
     counts = zip(grid.attempts.tolist(), grid.successes[:, 0].tolist(), strict=True)
-    return _rates(sorted([n, won, won, 0, 0, 0, n] for n, won in counts))["any_medal"]
+    return rates_of_table(sorted([n, won, won, 0, 0, 0, n] for n, won in counts))["any_medal"]
 
 
 def over_time(attempts: list[Attempt]) -> float:
@@ -105,8 +105,12 @@ def test_all_answers_have_the_same_intervals(seeds: int) -> None:
             grid.attempts.tolist(), grid.successes[:, 0].tolist(), strict=True
         )]  # fmt: skip
 
-        assert _intervals([table]) == [rate.runs95]
-        assert _estimate(grid, 0, slice(None)) == (rate.mean, rate.competitions95, rate.runs95)
+        assert intervals_of_tables([table]) == [rate.runs95]
+        assert rate_and_intervals(grid, 0, slice(None)) == (
+            rate.mean,
+            rate.competitions95,
+            rate.runs95,
+        )
         assert once.runs95 == rate.runs95
         assert (once.competitions95, once.bootstrap95) == (rate.competitions95, rate.bootstrap95)
 
@@ -151,7 +155,7 @@ def test_equal_rates_are_on_the_board_by_name() -> None:
         for name in ("a", "b"):
             chance.shuffle(won)
             board.append(on_board(name, won))
-        assert [one.experiment.name for one in _best_first(board[::-1])] == ["a", "b"]
+        assert [one.experiment.name for one in best_first(board[::-1])] == ["a", "b"]
 
 
 def on_board(name: str, won: list[int]) -> ResultContext:

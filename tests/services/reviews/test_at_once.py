@@ -102,19 +102,19 @@ def test_of_two_files_that_two_servers_look_at_at_once_one_gets_the_signal(
     made: Sketch,
 ) -> None:
     one, other = reviewers
-    compute_signals = Reviewer._signals_or_none
+    compute_signals = Reviewer.signals_or_none
 
     with uncommitted(tiny, made, database_url) as commit:
         graded(tiny, "early", EQUAL)
 
         def computed_slowly(self: Reviewer, *given: Any) -> Any:
             computed = compute_signals(self, *given)
-            monkeypatch.setattr(Reviewer, "_signals_or_none", compute_signals)
+            monkeypatch.setattr(Reviewer, "signals_or_none", compute_signals)
             commit()
             assert other.turn() == 1
             return computed
 
-        monkeypatch.setattr(Reviewer, "_signals_or_none", computed_slowly)
+        monkeypatch.setattr(Reviewer, "signals_or_none", computed_slowly)
         while one.turn() or other.turn():
             pass
 
@@ -163,7 +163,7 @@ def test_of_two_files_of_which_one_is_committed_when_a_turn_has_begun_one_gets_t
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one, _ = reviewers
-    read_facts = Reviewer._facts
+    read_facts = Reviewer.facts_of
     with uncommitted(tiny, EQUAL, database_url) as commit:
         graded(tiny, "early", EQUAL)
 
@@ -171,7 +171,7 @@ def test_of_two_files_of_which_one_is_committed_when_a_turn_has_begun_one_gets_t
             commit()
             return read_facts(self, version_id)
 
-        monkeypatch.setattr(Reviewer, "_facts", facts_slowly)
+        monkeypatch.setattr(Reviewer, "facts_of", facts_slowly)
         while one.turn():
             pass
     assert flagged(tiny) == {"early"}

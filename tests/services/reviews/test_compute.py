@@ -64,6 +64,7 @@ def test_a_version_with_a_damaged_file_keeps_no_other_version_waiting(
     grading: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compute, "SUBMISSIONS_PER_TURN", 1)
+    monkeypatch.setattr(compute, "PASSED_OVER_SECONDS", 1.0)
     damaged, its_run = perfect_run(grading, tmp_path / "damaged")
     _, other_run = perfect_run(grading, tmp_path / "other")
     Worker(grading).run(lambda idle: idle)
@@ -72,7 +73,7 @@ def test_a_version_with_a_damaged_file_keeps_no_other_version_waiting(
     right = sample.read_bytes()
     sample.unlink()  # a link to a stored file
     sample.write_bytes(right.replace(b"0", b"1"))
-    grading.catalogue._entries.clear()  # as after a restart
+    grading.catalogue._entries.clear()  # noqa: SLF001  # as after a restart
     reviewer = Reviewer(grading, threading.Event())
 
     while reviewer.turn():
@@ -82,7 +83,7 @@ def test_a_version_with_a_damaged_file_keeps_no_other_version_waiting(
     assert (found(grading, its_run), waiting(grading)) == (set(), 2)
 
     sample.write_bytes(right)
-    reviewer._passed_over.clear()  # a minute later
+    time.sleep(compute.PASSED_OVER_SECONDS)
     while reviewer.turn():
         pass
     assert Signal.PERFECT_SCORE in found(grading, its_run)
@@ -110,14 +111,14 @@ def test_a_decision_that_is_made_meanwhile_does_not_decide_about_new_signals(
 ) -> None:
     _, run = perfect_run(grading, tmp_path / "own")
     Worker(grading).run(lambda idle: idle)
-    compute_signals = Reviewer._signals_or_none
+    compute_signals = Reviewer.signals_or_none
 
     def computed_slowly(*given: Any) -> Any:
         computed = compute_signals(*given)
         decide(grading, run.id, ReviewDecision.ACCEPT, f"{time.monotonic()}", by=None)
         return computed
 
-    monkeypatch.setattr(Reviewer, "_signals_or_none", computed_slowly)
+    monkeypatch.setattr(Reviewer, "signals_or_none", computed_slowly)
     assert Reviewer(grading, threading.Event()).turn() == 2
 
     (item,), _ = page(grading, QueueFilter(), None, None)

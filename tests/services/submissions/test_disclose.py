@@ -17,7 +17,7 @@ from app.services.runtime.context import Context
 from app.services.submissions.disclose import (
     FAULT_PROBLEM,
     Disclosed,
-    _visible,
+    disclosed_under,
     latest,
     show_all,
     show_found,
@@ -40,7 +40,7 @@ def visible(
     entry = CatalogueEntry(world.version, parse_competition("bikes", TOML), None, None)
     graded = state is SubmissionState.GRADED
     grade = make_grade(submission, score=0.25, public_score=0.5) if graded else None
-    return _visible(policy, world.run, entry, entry, FLAGS, submission, grade, None)
+    return disclosed_under(policy, world.run, entry, entry, FLAGS, submission, grade, None)
 
 
 def test_none_shows_that_the_file_arrived(world: World) -> None:

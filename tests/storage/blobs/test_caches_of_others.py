@@ -37,7 +37,7 @@ def test_a_cache_is_measured_while_another_process_ends(
 ) -> None:
     """`podium gc` and a server's own collector open and close the cache of a living server."""
     cache, ending = FileCache(tmp_path, 1 << 20), FileCache(tmp_path, 1 << 20)
-    (directory,) = set((tmp_path / "making").iterdir()) - {cache._partial}
+    (directory,) = set((tmp_path / "making").iterdir()) - {cache.partial}
     list_directory = os.scandir
 
     def end_before_it_is_listed(path: Any) -> Any:

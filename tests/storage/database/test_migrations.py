@@ -227,7 +227,7 @@ def test_a_migration_that_would_break_references_is_undone(database, database_ur
     make_world(database)
     with (
         pytest.raises(RuntimeError, match="foreign keys of run"),
-        migrations._migrating(database_url) as config,
+        migrations.migrating(database_url) as config,
     ):
         config.attributes["connection"].execute(text("DELETE FROM experiment"))
 

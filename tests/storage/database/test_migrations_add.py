@@ -13,7 +13,9 @@ from app.storage.database.engine import make_engine
 
 REVISIONS = [
     each.revision
-    for each in reversed(list(ScriptDirectory.from_config(migrations._config()).walk_revisions()))
+    for each in reversed(
+        list(ScriptDirectory.from_config(migrations.alembic_config()).walk_revisions())
+    )
 ]
 
 

@@ -35,7 +35,7 @@ def one_group(database):
 @pytest.fixture
 def commits(database):
     counted = []
-    event.listen(database._writing, "commit", lambda connection: counted.append(1))
+    event.listen(database.writing_engine, "commit", lambda connection: counted.append(1))
     return counted
 
 

@@ -45,7 +45,7 @@ def test_a_result_that_is_withdrawn_meanwhile_is_counted_or_withdrawn(
             seed = todo.pop()
             withdraw_imports(context, "e", competition=None, seed=seed, reason="wrong", by=None)
 
-    event.listen(context.database._reading, "before_cursor_execute", withdraw)
+    event.listen(context.database.reading_engine, "before_cursor_execute", withdraw)
     counted = []
     for _ in range(2):
         if alone:
