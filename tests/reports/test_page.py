@@ -34,6 +34,15 @@ def test_names_of_users_are_no_markup() -> None:
     assert [unescape(note) for note in notes[-len(names) :]] == names
 
 
+def test_names_of_users_in_the_command_of_the_origin_are_no_markup() -> None:
+    origin = "query: podium report '<img src=x onerror=alert(1)>' '![x](http://evil.example)'"
+    html = rendered(to_markdown(ReportPage([], []), origin))
+
+    assert "<img" not in html
+    assert "href" not in html
+    assert re.findall(r"<li>(.*?)</li>", unescape(html)) == [origin]
+
+
 def test_a_text_of_a_competition_ends_no_line_of_a_table_or_a_list() -> None:
     """Authors of competitions write tags and notes of flags, which may have any character."""
     text = "a\r\n| b |\r- c\x1b[31m"

@@ -58,13 +58,10 @@ def to_markdown(page: ReportPage, origin: str = "") -> str:
     """The page as Markdown: tables, then a list of footnotes and notes, the origin last."""
     letters = page.letters()
     lines = [f"[{letter}] {as_written(note)}" for note, letter in letters.items()]
-    lines += map(as_written, page.notes)
+    # The origin has the names of experiments too: its command names them.
+    lines += map(as_written, [*page.notes, *([origin] if origin else [])])
     tables = [_markdown_table(one, letters) for one in page.tables]
-    return (
-        "\n".join(tables)
-        + ("\n" if lines or origin else "")
-        + _list([*lines, origin] if origin else lines)
-    )
+    return "\n".join(tables) + ("\n" if lines else "") + _list(lines)
 
 
 def _markdown_table(table: Table, letters: dict[str, str]) -> str:
