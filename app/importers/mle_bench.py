@@ -82,13 +82,14 @@ def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:
 
     Raises:
         BadCompetition: a file is missing, is a Git-LFS pointer, has another checksum, or is a link
-            that leads out of the prepared data.
+            that leads out of the prepared data or the bundled folder.
     """
     slug = bundled.name
     competition = parse_competition(slug, (bundled / TOML).read_text(encoding="utf-8"))
     prepared = sources.data / slug / sources.prepared
     for part in ("public", "private"):
         require_no_way_out(prepared / part, prepared)
+    require_no_way_out(bundled, bundled)
     folder = into / slug
     (folder / "public").mkdir(parents=True)
     (folder / "private").mkdir()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from app.errors import BadCompetition, StorageFull
+from app.preparation.raw_names import require_no_way_out
 
 PREPARE = "prepare.py"
 # The function of a prepare.py that reads the raw files where they lie, an archive too, and that
@@ -41,7 +42,12 @@ def functions(file: Path) -> set[str]:
 
 
 def copy_folder(folder: Path, prepared: Path) -> None:
-    """Copy a competition folder without its data, and make empty folders for that."""
+    """Copy a competition folder without its data, and make empty folders for that.
+
+    Raises:
+        BadCompetition: a link leads out of the folder.
+    """
+    require_no_way_out(folder, folder)
     shutil.copytree(folder, prepared, ignore=shutil.ignore_patterns("public", "private"))
     for part in ("public", "private"):
         (prepared / part).mkdir()

@@ -77,6 +77,30 @@ def test_no_link_of_raw_files_leads_out(
     assert not (tmp_path / "data" / "prepared" / SLUG).exists()
 
 
+@pytest.mark.parametrize(
+    "called",
+    [("import", "mle-bench", "--data-dir", "there", SLUG), ("prepare", SLUG, "--from", "there"),
+     ("prepare", SLUG, "--raw", "there/raw")],
+    ids=["import", "from", "raw"],
+)  # fmt: skip
+def test_no_link_of_a_competition_folder_leads_out(
+    podium: Command, there: Path, tmp_path: Path, called: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "competitions" / SLUG
+    shutil.copytree(ROOT / "competitions" / SLUG, folder)
+    if "--raw" in called:
+        (folder / "prepare.py").write_text("def prepare(raw, public, private):\n    pass\n")
+    lead(folder / "description.md", tmp_path / "secret.csv")
+
+    done = podium(*(there if each == "there" else there / "raw" if each == "there/raw" else each
+                    for each in called))  # fmt: skip
+
+    assert done.returncode == 1, done.stdout
+    assert "description.md: is a link that leads out of" in done.stdout + done.stderr
+    found = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    assert not [path for path in found if SECRET in path.read_bytes()]
+
+
 def test_links_within_the_files_are_followed(podium: Command, there: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "competitions" / SLUG, tmp_path / "competitions" / SLUG)
     raw = there / "raw" / SLUG
