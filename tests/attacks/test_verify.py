@@ -111,6 +111,22 @@ def test_what_was_found_before_a_damaged_page_of_postgresql_is_told(
     assert "podium restore" in database["remedy"]
 
 
+def test_a_damaged_page_with_the_number_of_the_schema_is_told(
+    postgres: Postgres, migrated_postgres: str, tmp_path: Path
+) -> None:
+    with postgres.database(migrated_postgres) as name:
+        with psycopg.connect(postgres.url(name)) as connection:
+            connection.execute(DAMAGED_PAGE.replace("grade", "alembic_version"))
+
+        status, found = run_verify(PodiumServer(tmp_path / "data", postgres.url(name)))
+
+    assert status == 1
+    (database,) = found["damaged"]
+    assert database["kind"] == "database"
+    assert "invalid page in block 0" in database["problem"]
+    assert "podium restore" in database["remedy"]
+
+
 @pytest.mark.parametrize("kind", ["pipe", "directory", "loop"])
 def test_what_is_no_file_is_damage_and_is_not_waited_for(
     podium: Podium, tmp_path: Path, kind: str

@@ -37,7 +37,6 @@ from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
-from app.storage.database.errors import is_damage
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
 from app.thread_pool import map_concurrently
@@ -80,8 +79,12 @@ def verify(
     database = Database(settings.database_url, limits=LIMITS)
     with contextlib.ExitStack() as opened:
         opened.enter_context(contextlib.closing(database))
-        if not is_database_damaged:  # also shows that it is there, before a store is made for it
-            refuse_other_schema(database)
+        try:
+            if not is_database_damaged:  # also shows that it is there, before a store is made
+                refuse_other_schema(database)
+        except DatabaseError as error:
+            progress.damaged.append(damaged_page(database, error))
+            return
         store = opened.enter_context(store_alone(settings))
         try:
             with database.read() as session, _scratch(settings) as scratch:
@@ -96,10 +99,8 @@ def verify(
                     f"{found.problem} Files were not compared: it cannot be asked for their names."
                 )
                 progress.damaged[-1] = replace(found, problem=problem)
-            elif is_damage(error):  # of PostgreSQL, which has no check of all pages
-                progress.damaged.append(damaged_page(database, error))
             else:
-                raise
+                progress.damaged.append(damaged_page(database, error))
         finally:
             if sample is None:
                 progress.save()

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.services.operations.verify_progress import Damage
 from app.services.receipts.check_database import check_trust
 from app.storage.database.database import Database
+from app.storage.database.errors import is_damage
 from app.storage.database.unreadable_values import (
     UNREADABLE,
     require_of_value,
@@ -41,7 +42,13 @@ def changed_records(session: Session) -> Iterator[Damage]:
 
 
 def damaged_page(database: Database, error: DatabaseError) -> Damage:
-    """A page that PostgreSQL found damaged when it read it. It has no check of all pages."""
+    """A page that PostgreSQL found damaged when it read it. It has no check of all pages.
+
+    Raises:
+        DatabaseError: the error is another one.
+    """
+    if not is_damage(error):
+        raise error
     reason = " ".join(str(error.orig).split())
     return Damage(
         DATABASE,
