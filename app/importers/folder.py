@@ -224,7 +224,7 @@ def _status_of_measured(paths: set[str]) -> CompetitionStatus:
 def _check_description(text: str | None, status: CompetitionStatus) -> None:
     if text is None and status is CompetitionStatus.READY:
         raise BadCompetition([problem(DESCRIPTION, "", "is missing: agents read the task in it")])
-    if text is not None and not text.strip():
+    if text is not None and not text.removeprefix("\ufeff").strip():  # a byte order mark
         raise BadCompetition([problem(DESCRIPTION, "", "is empty: agents read the task in it")])
 
 

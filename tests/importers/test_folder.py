@@ -251,7 +251,7 @@ def test_a_sample_submission_must_stand_beside_the_answers(tiny):
     assert message.startswith("is missing, though private/answers.csv is there")
 
 
-@pytest.mark.parametrize("text", ["", " \n\t\n"])
+@pytest.mark.parametrize("text", ["", " \n\t\n", "\ufeff", "\ufeff\r\n"])
 def test_an_empty_description_is_a_mistake(tiny, text):
     write(tiny, {"description.md": text})
 
