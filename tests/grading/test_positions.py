@@ -121,7 +121,8 @@ def test_a_name_that_is_there_goes_before_its_alias():
     checked = accepted(Checker(INDEXED, ids), b",index,count\n0,2,5\n1,1,6\n")
 
     assert checked.decoded.numbers[:, 0].tolist() == [6, 5]
-    with pytest.raises(Rejection, match="stands 2 times"):
+    named = "'index' stands 2 times in the header, as '' and 'idx': keep one"
+    with pytest.raises(Rejection, match=named):
         Checker(INDEXED, ids).check(b",idx,count\n1,1,5\n2,2,6\n")
 
 

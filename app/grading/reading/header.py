@@ -83,11 +83,17 @@ def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:
 
 
 def check_header(
-    header: Header, wanted: Sequence[str], start: str, violations: FoundViolations
+    header: Header,
+    wanted: Sequence[str],
+    start: str,
+    violations: FoundViolations,
+    *,
+    in_file: Sequence[str],
 ) -> bool:
     """Record the problems of a header. Returns False if the file is not CSV at all.
 
-    `start` is the beginning of the file, by which foreign formats are recognized.
+    `start` is the beginning of the file, by which foreign formats are recognized, and `in_file` are
+    the names of the header before aliases were replaced.
     """
     expected = ",".join(wanted) if len(wanted) <= 10 else ",".join((*wanted[:10], "..."))
     if header.missing:
@@ -110,9 +116,12 @@ def check_header(
         )
     counts = Counter(header.names) if header.repeated else {}
     for name in header.repeated:
+        found = zip(header.names, in_file, strict=True)
+        given = dict.fromkeys(alias for column, alias in found if column == name)
+        names = "" if [*given] == [name] else f", as {' and '.join(map(repr, given))}"
         violations.add(
             ViolationCode.DUPLICATE_COLUMN,
-            f"column {name!r} stands {counts[name]} times in the header: keep one",
+            f"column {name!r} stands {counts[name]} times in the header{names}: keep one",
             column=name,
         )
     return True

@@ -61,9 +61,9 @@ def read_text_table(
         violations.add(ViolationCode.NOT_CSV, f"the header cannot be read: {reason}", row=0)
         return None
     declared = (*ids, *columns)
-    first = resolve_aliases(first, aliases or {})
-    header = understand_header(first, (*declared, *first) if keep_unknown else declared)
-    if not check_header(header, declared, text[:500], violations):
+    names = resolve_aliases(first, aliases or {})
+    header = understand_header(names, (*declared, *names) if keep_unknown else declared)
+    if not check_header(header, declared, text[:500], violations, in_file=first):
         return None
     table = TextTable(header)
     table.columns = {name: [] for name in header.indexes}
