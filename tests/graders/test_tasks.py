@@ -1,3 +1,4 @@
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -8,7 +9,7 @@ import pytest
 from app.domain.medals import Medal
 from app.domain.verdict import ViolationCode, WarningCode
 from app.graders.messages.results import GraderFault, Rejected
-from app.graders.process import Job
+from app.graders.process import GraderProcess, Job
 from app.grading.graded import Graded
 from tests.factories import (
     good_submission,
@@ -113,9 +114,12 @@ def test_validating_needs_no_answers(pool, tmp_path, tiny):
     assert pool.grade(tiny, good).result(30) == GraderFault("competition", "private/answers.csv")
 
 
-def test_the_validating_process_grades_nothing(pool, tiny, tiny_file):
+def test_the_validating_process_grades_nothing(tiny, tiny_file):
     # The pool itself sends no such job.
-    fault = pool._put(pool._validating, Job("grade", version_at(tiny), tiny_file)).result(30)  # noqa: SLF001
+    with contextlib.ExitStack() as started:
+        process = GraderProcess("validate", memory_mb=512, cache_mb=64)
+        started.callback(process.kill)
+        fault = process.ask(Job("grade", version_at(tiny), tiny_file), 30).answer.result()
     assert isinstance(fault, GraderFault)
     assert fault.kind == "internal"
 

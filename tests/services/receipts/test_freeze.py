@@ -23,6 +23,7 @@ from app.services.receipts.freeze import (
     freeze,
     frozen,
 )
+from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.context import Context
 from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
@@ -126,7 +127,8 @@ def test_a_suite_with_other_competitions_than_were_planned_is_listed(
     context: Context, planned: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "suites.toml"
-    context.catalogue._suites_file = file  # noqa: SLF001
+    catalogue = Catalogue(context.catalogue.files, tmp_path, context.database)
+    context = replace(context, catalogue=catalogue)
     file.write_text('[suites.small]\ntitle = "S"\ncompetitions = ["bikes"]\n')
     freeze(context, planned, replace(PLAN, suite="small", competitions=(), seeds=(1,)))
     run(context, planned, "bikes", 1)

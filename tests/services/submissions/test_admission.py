@@ -11,6 +11,7 @@ from app.domain.states import ArchivalKind, Role, RunState
 from app.errors import PodiumError
 from app.services.experiments.archiving import archive
 from app.services.new_keys import new_key
+from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.context import Context, open_context
 from app.services.submissions.submit import Admission, Sender, admit, admit_all, open_run
 from app.settings import Settings
@@ -40,9 +41,8 @@ def test_an_admission_reads_no_files_and_needs_one_connection(
         with sent_statements() as statements:
             caller, admitted = admit(context, Sender(key, run.id, None))
             # As if 256 other versions had taken its place.
-            context.catalogue._declarations.clear()  # noqa: SLF001
-            context.catalogue._versions.clear()  # noqa: SLF001
-            opened = open_run(context, caller, run.id)
+            new = Catalogue(context.catalogue.files, settings.competitions_dir, context.database)
+            opened = open_run(replace(context, catalogue=new), caller, run.id)
     finally:
         context.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from concurrent.futures import Future
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from app.services.submissions.batch_receiver import (
     GROUP_SIZE,
     BatchReceiver,
     IncomingSubmission,
-    StoredSubmission,
 )
 from app.services.submissions.submit import Sender, SubmissionMeta, new_submission_id
 from app.storage.blobs.disk import DiskBlobs
@@ -69,14 +68,19 @@ def test_a_claim_asked_for_as_rows_are_inserted_finds_them_all(
 def receive_together(context: Context, sent: list[IncomingSubmission]) -> list[Any]:
     """Receive submissions as one group; the error of each."""
     assert isinstance(context.blobs, DiskBlobs)
-    with contextlib.closing(
-        BatchReceiver(context, SmallFiles(context.blobs), lambda: None)
-    ) as receiver:
-        waiting = [(one, Future[StoredSubmission]()) for one in sent]
-        # What is received one by one is a group only if the thread is slow enough.
-        receiver._waiting = list(waiting)  # noqa: SLF001
-        receiver._thread.submit(receiver._receive_group).result()  # noqa: SLF001
-        return [future.exception(30) for _, future in waiting]
+    is_busy, may_go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        is_busy.set()
+        may_go_on.wait(30)
+
+    with contextlib.closing(BatchReceiver(context, SmallFiles(context.blobs), hold)) as receiver:
+        # The receiver is held in a group of its own, of one that is refused, while all others come.
+        receiver.receive(replace(sent[0], sender=Sender("pod_unknown", "run_unknown", None)))
+        assert is_busy.wait(30)
+        waiting = [receiver.receive(one) for one in sent]
+        may_go_on.set()
+        return [future.exception(30) for future in waiting]
 
 
 def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
