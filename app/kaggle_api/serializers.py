@@ -25,7 +25,7 @@ def submission(shown: Disclosed, user: str) -> dict[str, Any]:
         "totalBytes": record.bytes,
         "date": record.received_at.isoformat(),
         "description": record.message,
-        "errorDescription": (shown.problem or {}).get("detail", "") if shown.problem else "",
+        "errorDescription": (shown.problem or {}).get("detail", ""),
         "fileName": record.file_name or "submission.csv",
         "publicScore": number(grade.get("public_score")),
         "privateScore": number(grade.get("score")),

@@ -26,10 +26,12 @@ from app.services.submissions.find_submissions import find
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import exposure, grades, submissions
 from app.storage.queries.operation import faults
+from tests.services.submissions.conftest import readable_version
 from tests.services.submissions.test_run_events import TOML
-from tests.storage.make import NOON, World, make_grade, make_submission
+from tests.storage.make import NOON, World, add_run, make_grade, make_submission
 
 FLAGS = [{"code": "a_code", "note": ""}]
+NOTED = [{"code": "a_code", "note": "where the labels are"}]
 PRIVATE = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
 
 
@@ -70,6 +72,38 @@ def test_full_shows_everything(world: World) -> None:
 
     assert grade is not None
     assert (grade["score"], grade["public_score"], grade["flags"]) == (0.25, 0.5, FLAGS)
+
+
+@pytest.mark.parametrize(
+    ("role", "policy", "flags"),
+    [
+        (Role.RUN, Feedback.FULL, FLAGS),
+        (Role.RUN, Feedback.PUBLIC, []),
+        (Role.HARNESS, Feedback.FULL, []),
+        (Role.RESEARCHER, Feedback.PUBLIC, NOTED),
+    ],
+)
+def test_notes_of_flags_are_shown_to_readers_of_results_alone(
+    context: Context, role: Role, policy: Feedback, flags: list[dict[str, str]]
+) -> None:
+    toml = TOML + '[[flags]]\ncode = "a_code"\nnote = "where the labels are"\n'
+    run = add_run(context.database, readable_version(context, "bikes", toml), "first")
+    made = make_submission(
+        run, state=SubmissionState.GRADED, received_at=NOON, settled_at=NOON + timedelta(seconds=1)
+    )
+
+    def add(session: Session) -> None:
+        submissions.add_submissions(session, [made])
+        grades.add_grades(session, [make_grade(made, public_score=0.5)])
+
+    context.database.write(add)
+    with context.database.read() as session:
+        found = grades.grades_of(session, made.id)[0]
+    caller, run = Caller(role, "key_1", run.id), replace(run, feedback=policy)
+    (shown,) = show_all(context, caller, run, [(made, found)])
+
+    assert shown.grade is not None
+    assert shown.grade["flags"] == flags
 
 
 @pytest.mark.parametrize("policy", [Feedback.VALIDITY, Feedback.PUBLIC, Feedback.FULL])

@@ -57,3 +57,16 @@ def test_rejected_files_count_where_the_state_is_not_shown(context: Context, her
 
     assert used(context, here, submissions_total=5).total == 0
     assert used(context, here, Feedback.NONE, submissions_total=5).total == 2
+
+
+def test_a_hidden_outcome_counts_until_the_run_may_know_it(context: Context, here: World) -> None:
+    """A number that fell with the rejection would tell when the file was graded."""
+    settings = context.settings.model_copy(update={"outcome_step_seconds": 3600.0})
+    context, rejected = replace(context, settings=settings), SubmissionState.REJECTED
+    for hours in (25, 3):
+        received, settled = NOW - timedelta(hours=hours), NOW - timedelta(seconds=1)
+        here.submit(state=rejected, received_at=received, settled_at=settled)
+
+    told = used(context, here, Feedback.PUBLIC, submissions_per_day=9, submissions_total=9)
+
+    assert told == Quota(1, 2, 7, is_limited_by_total=True)
