@@ -155,8 +155,9 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
         return list(_file_problems(blob_file(folder, sha256), size, sha256))
 
     seen, count = set(), 0
-    lines_by_digest = read_lines(folder / BLOB_LIST)
-    for directory, lines in groupby(lines_by_digest, key=lambda line: path_of(line[0]).directory):
+    for directory, lines in groupby(
+        _lines_by_digest(folder), key=lambda line: path_of(line[0]).directory
+    ):
         expected = [(sha256, size) for sha256, size in lines]
         seen.add(directory)
         count += len(expected)
@@ -168,6 +169,19 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
     yield from _unexpected_files(folder / BLOBS, seen)
     if count != manifest.blobs.rows:
         yield f"{folder / BLOB_LIST} lists {count} files, and {MANIFEST} {manifest.blobs.rows}"
+
+
+def _lines_by_digest(folder: Path) -> Iterator[tuple[str, int]]:
+    """The lines of the list of stored files, which is sorted.
+
+    One line again and again packs to nothing, and would fill the memory.
+    """
+    before = ""
+    for sha256, size in read_lines(folder / BLOB_LIST):
+        if sha256 <= before:
+            raise ValueError(f"{sha256} stands twice in it, or is out of order")
+        before = sha256
+        yield sha256, size
 
 
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
