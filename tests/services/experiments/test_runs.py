@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.states import RunState
+from app.domain.states import ArchivalKind, RunState
+from app.errors import NotFound
+from app.services.experiments.archiving import archive
 from app.services.experiments.runs import change, close_all
 from app.services.runtime.context import Context
 from app.storage.queries import runs
@@ -59,3 +61,12 @@ def test_a_run_that_gets_a_file_or_is_closed_before_it_is_closed_has_no_failure(
         sends.id: None, ends.id: None, waits.id: "agent_error",
     }  # fmt: skip
     assert {run.state for run in found} == {RunState.CLOSED}
+
+
+def test_archived_runs_are_closed_with_their_experiment(context: Context, here: World) -> None:
+    run = add_run(context.database, readable_version(context, "tiny"), "third")
+    archive(context, ArchivalKind.RUN, run.id, "a mistake", by=None)
+
+    assert close_all(context, "third", None) == [run.id]
+    with pytest.raises(NotFound):
+        close_all(context, "thrid", None)

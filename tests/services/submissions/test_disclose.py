@@ -195,6 +195,35 @@ def test_a_number_is_entered_once_though_several_waited_for_it(
     assert in_ledger(context, run) == [("public_score", made.id), ("private_score", made.id)]
 
 
+@pytest.mark.parametrize(
+    ("policy", "kinds"),
+    [
+        (Feedback.VALIDITY, set()),
+        (Feedback.SEARCH, {"search_score"}),
+        (Feedback.PUBLIC, {"public_score"}),
+        (Feedback.FULL, {"search_score", "public_score", "private_score"}),
+    ],
+)
+def test_only_the_numbers_that_the_policy_shows_are_entered(
+    context: Context, run: RunRecord, policy: Feedback, kinds: set[str]
+) -> None:
+    made = make_submission(
+        run, state=SubmissionState.GRADED, received_at=NOON, settled_at=NOON + timedelta(seconds=1)
+    )
+
+    def add(session: Session) -> None:
+        submissions.add_submissions(session, [made])
+        grades.add_grades(session, [make_grade(made, search_score=0.125, public_score=0.5)])
+
+    context.database.write(add)
+    with context.database.read() as session:
+        found = grades.grades_of(session, made.id)[0]
+    caller, run = Caller(AGENT, "key_1", run.id), replace(run, feedback=policy)
+    show_all(context, caller, run, [(made, found)])
+
+    assert {kind for kind, _ in in_ledger(context, run)} == kinds
+
+
 def test_a_page_of_the_latest_says_whether_more_follow(context: Context, run: RunRecord) -> None:
     researcher = Caller(Role.RESEARCHER, "key_1")
     sent = [make_submission(run, received_at=NOON + timedelta(hours=at)) for at in range(3)]
