@@ -40,6 +40,7 @@ def test_files_are_in_hours_and_have_a_percentile_where_a_convention_is_named(
     assert [(one.at, one.percentile, one.selected) for one in run.sent] == [
         (1.0, 75.0, False), (2.0, None, True),
     ]  # fmt: skip
+    assert run.invalid_from is None
     (run,) = histories_of(context, "first", ResultFilter()).runs
     assert [(one.medal, one.percentile) for one in run.sent] == [("gold", None), (None, None)]
 

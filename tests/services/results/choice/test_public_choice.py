@@ -26,6 +26,7 @@ from tests.services.results.make import (
     send,
 )
 from tests.services.submissions.conftest import readable_version
+from tests.services.submissions.test_run_events import TOML
 
 GOLD = {"score": 0.1, "public_score": 0.4, "medal": "gold"}
 NOTHING = {"score": 0.9, "public_score": 0.3}
@@ -46,6 +47,25 @@ def test_the_best_public_score_is_the_lowest_where_the_metric_says_so(
     closed_run(context, bikes, 2, NOTHING)
 
     assert chosen(context) == (100.0, [0.0], [])
+
+
+def test_the_best_public_score_is_the_highest_where_the_metric_says_so(context: Context) -> None:
+    version = readable_version(
+        context, "leaves", TOML.replace("root_mean_squared_error", "r2_score")
+    )
+    closed_run(context, version, 1, GOLD)
+    closed_run(context, version, 2, NOTHING)
+
+    assert chosen(context) == (100.0, [100.0], [])
+
+
+def test_a_competition_whose_grader_gives_no_public_score_has_no_choice(
+    context: Context, bikes: VersionRecord
+) -> None:
+    closed_run(context, bikes, 1, GOLD)
+    closed_run(context, bikes, 2, {**NOTHING, "public_score": None})
+
+    assert chosen(context) == (100.0, [], ["bikes"])
 
 
 def test_an_excluded_run_is_chosen_only_where_reviews_are_ignored(
