@@ -107,14 +107,14 @@ class OwnServer(Postgres):
 
     def __init__(self, *, fsync: bool = True) -> None:
         self._fsync = "on" if fsync else "off"
-        self._programs = _programs()
+        self._programs = server_programs()
         # Short, since a socket's path has at most 107 bytes; not pytest's, which is only ours.
         # In memory where tests write there: a crashed server syncs all its files before it starts,
         # which takes minutes on a disk that others are busy with.
         memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")
         self.directory = Path(tempfile.mkdtemp(prefix="podium-pg-", dir=memory))
         self._process: subprocess.Popen[bytes] | None = None
-        self._account = _account()
+        self._account = server_account()
         self._emptied: dict[str, list[str]] = {}  # copies that nobody uses, by their template
         self._schemas: dict[str, Any] = {}  # of templates
         super().__init__(f"postgresql://{OWNER}@/postgres?host={self.directory}")
@@ -282,7 +282,7 @@ def any_server() -> Iterator[Postgres]:
         server.remove()
 
 
-def _programs() -> Path:
+def server_programs() -> Path:
     on_path = shutil.which("initdb")
     found = [Path(on_path).resolve().parent] if on_path else []
     installed = Path("/usr/lib/postgresql").glob("*/bin")
@@ -293,7 +293,7 @@ def _programs() -> Path:
     raise NoPostgresError(ADVICE)
 
 
-def _account() -> dict[str, Any]:
+def server_account() -> dict[str, Any]:
     """Whom to run PostgreSQL as: it refuses root."""
     if os.geteuid() != 0:
         return {}

@@ -19,7 +19,7 @@ import pytest
 from tests.api.conftest import WAIT
 from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
-from tests.postgres import WITHOUT, NoPostgresError, _account, _programs
+from tests.postgres import WITHOUT, NoPostgresError, server_account, server_programs
 from tests.server import KEY, free_ports
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
@@ -33,7 +33,7 @@ def without_root() -> list[str]:
     PostgreSQL refuses root. In a namespace where root is called otherwise, it is an ordinary user
     whom root's files belong to: this checkout may lie below a directory that is root's alone.
     """
-    if not (account := _account()):
+    if not (account := server_account()):
         return []
     command = [
         "unshare", "--user", f"--map-user={account['user']}", f"--map-group={account['group']}",
@@ -76,7 +76,7 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        programs = f"{_programs()}:{os.environ.get('PATH', os.defpath)}"
+        programs = f"{server_programs()}:{os.environ.get('PATH', os.defpath)}"
         # In a checkout of one's own the competitions are those beside the package.
         competitions = str(self.path / "podium-src" / "competitions")
         return {
@@ -109,7 +109,7 @@ def home() -> Iterator[Home]:
     if os.environ.get(WITHOUT) == "1":
         pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
     try:
-        _programs()
+        server_programs()
         user = without_root()
     except NoPostgresError as error:
         pytest.skip(f"NOT TESTED: {error}")

@@ -42,6 +42,7 @@ class Turns(threading.Event):
 
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Another test of this process may have told the same within a minute, and nothing forgets it.
     monkeypatch.setattr(logs, "_told", {})
 
 

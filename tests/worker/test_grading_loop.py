@@ -95,6 +95,7 @@ def test_each_submission_gets_its_outcome(server: Server) -> None:
 
 def test_what_comes_while_all_places_are_taken_is_claimed_when_one_is_free(server: Server) -> None:
     worker = Worker(server.context)
+    # Files that are really graded could give their places back before the next line.
     worker._capacity = 2  # one for competitions with a metric.py, and one for others  # noqa: SLF001
     first = server.submit()
     taken = worker.claim()

@@ -23,6 +23,7 @@ def test_the_last_receipt_of_a_run_is_the_last_although_a_slower_clock_named_it(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = closed_run(context)
+    # Each server is a process with a latest id of its own; this test has one process for both.
     ahead = datetime.now(UTC) + timedelta(seconds=30)
     monkeypatch.setattr(ids, "_latest", int(ahead.timestamp() * 1_000_000))  # of one server
     first, _ = issue_for_run(context, run.id)

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from app.services.reviews import compute
 from app.services.reviews.compute import Reviewer
 from app.services.reviews.decide import decide
 from app.services.reviews.show import QueueFilter, page
+from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.records import RunRecord, VersionRecord
@@ -73,8 +75,8 @@ def test_a_version_with_a_damaged_file_keeps_no_other_version_waiting(
     right = sample.read_bytes()
     sample.unlink()  # a link to a stored file
     sample.write_bytes(right.replace(b"0", b"1"))
-    grading.catalogue._entries.clear()  # noqa: SLF001  # as after a restart
-    reviewer = Reviewer(grading, threading.Event())
+    new = Catalogue(grading.catalogue.files, grading.settings.competitions_dir, grading.database)
+    reviewer = Reviewer(replace(grading, catalogue=new), threading.Event())  # as after a restart
 
     while reviewer.turn():
         pass

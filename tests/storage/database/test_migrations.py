@@ -274,7 +274,7 @@ def test_a_row_that_was_deleted_by_hand_is_told_before_the_upgrade(tmp_path):
 
 
 def test_missing_migrations_are_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(bundled, "_package", lambda: tmp_path / "app")
+    monkeypatch.setattr(bundled, "files", lambda package: tmp_path / package)
 
     with pytest.raises(FileNotFoundError, match="there are no migrations in"):
         revisions.migrations_directory()
