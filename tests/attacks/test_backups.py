@@ -19,7 +19,7 @@ from app.services.operations.restore import restore
 from app.settings import Settings
 from app.storage.database.database import Database
 from app.storage.database.dump import tables_with_rows
-from app.storage.database.jsonl import read_lines
+from app.storage.database.jsonl import read_batches, read_lines
 from tests.factories import write_competition
 from tests.forkserver import run_podium
 from tests.server import PodiumServer
@@ -160,6 +160,15 @@ def test_a_line_that_is_packed_more_tightly_than_one_of_podiums(tmp_path: Path) 
         else:
             with pytest.raises(ValueError, match="a line has more than"):
                 list(read_lines(file))
+
+
+def test_long_rows_are_not_all_in_memory_at_once(tmp_path: Path) -> None:
+    """As 500 rows in one insert, 4 MB of a backup took 1 GB, and more could have taken 8."""
+    file = tmp_path / "rows.jsonl.gz"
+    line = b'"' + b"a" * (1 << 20) + b'"\n'
+    file.write_bytes(gzip.compress(60 * line + 1200 * b'"short"\n'))
+    counts = [len(batch) for batch in read_batches(file)]
+    assert counts == [*[4] * 15, 500, 500, 200]
 
 
 def test_a_table_that_is_left_out(backup: Path) -> None:

@@ -28,7 +28,7 @@ from app.storage.database.foreign_keys import (
     foreign_keys,
     refused_row,
 )
-from app.storage.database.jsonl import load_rows, read_lines
+from app.storage.database.jsonl import load_rows, read_batches, read_lines
 from app.storage.database.revisions import current_revision, known_revisions
 from app.storage.queries.operation import secrets
 
@@ -143,7 +143,7 @@ def _load(
     progress: Progress,
     keys: list[ForeignKey],
 ) -> None:
-    rows = read_lines(table_file(folder, table.name))
+    rows = read_batches(table_file(folder, table.name))
     loaded = 0
     try:
         for count in load_rows(connection, table.name, table.columns, rows):

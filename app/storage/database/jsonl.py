@@ -11,7 +11,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from app.regular_file import file_digest
 from app.storage.database.tables.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
+BYTES_PER_INSERT = 4 << 20  # of their lines: a row may have megabytes
 # Of a query: PostgreSQL's driver reads all rows at once otherwise.
 IN_PARTS = {"yield_per": ROWS_PER_INSERT}
 COMPRESSION_LEVEL = 4
@@ -103,22 +103,42 @@ def read_lines(path: Path) -> Iterator[Any]:
         ValueError: it has a line that is no JSON, or that is packed far more tightly than one of
             Podium's, so that a small file would fill the memory.
     """
+    return map(json.loads, _lines(path))
+
+
+def read_batches(path: Path) -> Iterator[list[Any]]:
+    """The same values in lists: of as many as are inserted at once, or of fewer long ones.
+
+    Raises:
+        ValueError: as `read_lines`.
+    """
+    batch, size = list[Any](), 0
+    for line in _lines(path):
+        batch.append(json.loads(line))
+        size += len(line)
+        if len(batch) == ROWS_PER_INSERT or size > BYTES_PER_INSERT:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _lines(path: Path) -> Iterator[bytes]:
     longest = max(LONGEST_LINE, MOST_PACKED * path.stat().st_size)
     with gzip.open(path, "rb") as file:
         while line := file.readline(longest + 1):
             if len(line) > longest:
                 raise ValueError(f"a line has more than {longest} bytes")
-            yield json.loads(line)
+            yield line
 
 
 def load_rows(
-    connection: Connection, name: str, kinds: dict[str, str], rows: Iterable[list[Any]]
+    connection: Connection, name: str, kinds: dict[str, str], batches: Iterable[list[list[Any]]]
 ) -> Iterator[int]:
     """Insert rows into a table with columns of these kinds. Yields the number of each batch."""
     target = table(name, *(column(each, KINDS[kind]) for each, kind in kinds.items()))
     readers = {index: READERS[kind] for index, kind in enumerate(kinds.values()) if kind in READERS}
-    rows = iter(rows)
-    while batch := list(islice(rows, ROWS_PER_INSERT)):
+    for batch in batches:
         for row in batch:
             for index, read in readers.items():
                 if row[index] is not None:

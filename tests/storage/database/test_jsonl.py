@@ -16,7 +16,7 @@ from app.storage.database.jsonl import (
     JsonLinesFile,
     kinds_of,
     load_rows,
-    read_lines,
+    read_batches,
     rows_of,
     write_lines,
 )
@@ -86,7 +86,7 @@ def write_all(database: Database, folder: Path) -> dict[str, JsonLinesFile]:
 
 def load_all(folder: Path, connection: Connection) -> None:
     for table in dump.backup_tables():
-        rows = read_lines(folder / table.name)
+        rows = read_batches(folder / table.name)
         assert sum(load_rows(connection, table.name, kinds_of(table), rows)) == ROWS
 
 
