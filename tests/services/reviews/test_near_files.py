@@ -48,7 +48,7 @@ def test_near_files_are_found_however_many_are_read_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(near_files, "FILES_PER_QUERY", at_once)
-    first = graded(world, "one", sketch(), sketch(0.5), sketch(0.9))
+    first = graded(world, "one", sketch(), sketch(0.5), sketch(0.9), sketch(0.5 + 1e-4))  # its own
     second = graded(world, "two", sketch(1e-4), sketch(7.0))
     near = NearFiles()
 
