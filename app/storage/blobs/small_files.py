@@ -43,6 +43,7 @@ class SmallFiles:
         require_usable(self._journals)
         sync_directory(store.root)
         self._journal: Journal | None = None
+        self._closed = threading.Event()
 
     def put_all(self, files: Sequence[tuple[Blob, bytes]]) -> list[Exception | None]:
         """Store files, each with its digest. They are synced when this returns.
@@ -70,7 +71,8 @@ class SmallFiles:
         return outcomes
 
     def close(self) -> None:
-        """Stop writing. The journal is recovered at the next start."""
+        """Stop writing. The journals are recovered at the next start."""
+        self._closed.set()
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -88,10 +90,9 @@ class SmallFiles:
         journal, self._journal = self._journal, None
         if journal is not None:
             # A daemon thread: if it does not run in time, the next start recovers the journal.
-            timer = threading.Timer(RECOVERY_DELAY_SECONDS, self._recover, (journal,))
-            timer.daemon = True
+            thread = threading.Thread(target=self._recover, args=(journal,), daemon=True)
             try:
-                timer.start()
+                thread.start()
             except RuntimeError:  # no more threads; the files are stored all the same
                 journal.close()
 
@@ -114,7 +115,8 @@ class SmallFiles:
 
     def _recover(self, journal: Journal) -> None:
         try:
-            recover(self._store, journal.path)
+            if not self._closed.wait(RECOVERY_DELAY_SECONDS):
+                recover(self._store, journal.path)
         except (OSError, StorageFull):
             # Nothing is lost: the journal stays and is recovered at the next start.
             log.exception("cannot recover a journal of small files")

@@ -111,6 +111,22 @@ def test_a_full_journal_without_a_thread_to_recover_it_loses_nothing(store, smal
     assert journals(store) == []
 
 
+def test_a_writer_that_is_closed_leaves_its_full_journals_to_the_next_start(
+    store, small, monkeypatch
+):
+    monkeypatch.setattr(small_files, "JOURNAL_BYTES", 1)
+    blobs = put_all(small, BODIES)
+    store.path(blobs[0].sha256).unlink()
+
+    small.close()
+
+    deadline = time.monotonic() + 20
+    while not recover_abandoned(store) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert store.path(blobs[0].sha256).exists()
+    assert journals(store) == []
+
+
 def test_files_are_synced_before_their_journal_is_removed(store, small, monkeypatch):
     blobs = put_all(small, BODIES)
     small.close()
