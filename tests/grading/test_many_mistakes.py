@@ -68,6 +68,17 @@ def test_missing_columns_are_not_compared_with_every_name() -> None:
     assert seconds < 3  # it took 7
 
 
+def test_repeated_columns_are_not_looked_for_one_by_one() -> None:
+    columns = "\n".join(f"C{number} = {{ kind = 'number' }}" for number in range(COLUMNS))
+    twice = [f"C{number}" for number in (*range(COLUMNS), *range(COLUMNS))]
+    names = ",".join([*twice, *(f"d{number}" for number in range(NAMES))])
+    seconds, refused = seconds_to_refuse(columns, 1, f"id,{names}\nr0\n", "root_mean_squared_error")
+
+    found = [violation.message for violation in refused.verdict.violations]
+    assert found[0] == "column 'C0' stands 2 times in the header: keep one"
+    assert seconds < 1  # it took 3
+
+
 def test_labels_of_boxes_are_not_looked_for_one_by_one() -> None:
     labels = ",".join(f'"Label{number}"' for number in range(LABELS))
     column = f"x = {{ kind = 'boxes', fields = ['l'], label = 'l', labels = [{labels}] }}"

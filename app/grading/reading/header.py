@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,15 +64,15 @@ def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:
     """
     wanted = tuple(dict.fromkeys(wanted))
     indexes: dict[str, int] = {}
-    repeated: list[str] = []
+    repeated = dict[str, None]()
     known = set(wanted)
     for index, name in enumerate(names):
         if name not in known:
             continue
         if name not in indexes:
             indexes[name] = index
-        elif name not in repeated:
-            repeated.append(name)
+        else:
+            repeated[name] = None
     return Header(
         names=tuple(names),
         indexes=indexes,
@@ -114,14 +114,16 @@ def check_header(
             column=name,
             examples=examples,
         )
-    counts = Counter(header.names) if header.repeated else {}
+    given = defaultdict[str, list[str]](list)  # the names of the file, by their column
+    if header.repeated:
+        for column, name in zip(header.names, in_file, strict=True):
+            given[column].append(name)
     for name in header.repeated:
-        found = zip(header.names, in_file, strict=True)
-        given = dict.fromkeys(alias for column, alias in found if column == name)
-        names = "" if [*given] == [name] else f", as {' and '.join(map(repr, given))}"
+        different = dict.fromkeys(given[name])
+        names = "" if [*different] == [name] else f", as {' and '.join(map(repr, different))}"
         violations.add(
             ViolationCode.DUPLICATE_COLUMN,
-            f"column {name!r} stands {counts[name]} times in the header{names}: keep one",
+            f"column {name!r} stands {len(given[name])} times in the header{names}: keep one",
             column=name,
         )
     return True
