@@ -118,7 +118,8 @@ def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
 
 def _leaves(path: str) -> bool:
     """Whether a server may read the path as one above the base: other programs may be there."""
-    parts = unquote(re.split("[?#]", path)[0]).replace("\\", "/").split("/")
+    # "#" has no meaning in a request: to some servers it ends the path, to others it is part of it.
+    parts = re.split("[/#]", unquote(path.partition("?")[0]).replace("\\", "/"))
     return any(part.partition(";")[0] in (".", "..") for part in parts)
 
 

@@ -20,7 +20,8 @@ def first_line(target: str) -> str:
 @pytest.mark.parametrize(
     "path",
     ["/..", "/../wiki", "/v1/../../wiki", "/%2e%2e/wiki", "/.%2E/wiki", "/..%2fwiki", "/..;/wiki",
-     "/..\\wiki", "/%5c..%5cwiki", "/../wiki?x", "/v1/..#x", "/./x", "http://localhost/../wiki"],
+     "/..\\wiki", "/%5c..%5cwiki", "/../wiki?x", "/v1/..#x", "/v1/#/../../wiki", "/./x",
+     "http://localhost/../wiki"],
 )  # fmt: skip
 def test_a_path_above_podiums_is_refused(path: str) -> None:
     with pytest.raises(NotForwarded, match="out of /podium"):
@@ -29,7 +30,7 @@ def test_a_path_above_podiums_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/v1/runs?q=../..", "/v1/\xc3\xa0\xc4\x80", "/api/v1/files/t/a..b/...x", "/v1/#/../"],
+    ["/", "/v1/runs?q=../..", "/v1/\xc3\xa0\xc4\x80", "/api/v1/files/t/a..b/...x", "/v1/#/x"],
 )
 def test_other_paths_stand_below_podiums(path: str) -> None:
     assert first_line(path) == f"GET /podium{path} HTTP/1.1"
