@@ -12,6 +12,9 @@ DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "k
 # No control character in any part: to a lenient server a line feed in the target ends the line, and
 # what follows it would be a header of the agent's that is not looked at here.
 FIRST_LINE = re.compile(r"([!-~]+) ([!-~\x80-\xff]+) HTTP/1\.[0-9]")
+# A name is a token (RFC 9110). A lenient server may read "Transfer-Encoding", a NUL and ": chunked"
+# as that header, and then part of the body as a request of the agent's that is not looked at here.
+HEADER_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\x00\r\n]*)")
 CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[^\r\n]*)?\r\n")
 
 
@@ -79,10 +82,10 @@ def parsed(raw: bytes) -> Head:
         raise NotForwarded(400, "This is not an HTTP/1.1 request.")
     headers = []
     for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or "\n" in line or "\r" in line:
+        header = HEADER_LINE.fullmatch(line)
+        if header is None:
             raise NotForwarded(400, "A header of the request is not well formed.")
-        headers.append((name, value.strip()))
+        headers.append((header[1], header[2].strip()))
     return Head(start[1], start[2], tuple(headers))
 
 

@@ -48,6 +48,18 @@ def test_a_first_line_that_hides_another_is_refused(line: str) -> None:
         parsed(f"{line}\r\nHost: localhost\r\n\r\n".encode("latin-1"))
 
 
+@pytest.mark.parametrize(
+    "header",
+    ["Transfer-Encoding\0: chunked", "Transfer-Encoding\x01: chunked", "Transfer-Encoding\tx: chunked",
+     "Transfer-Encoding x: chunked", "Transfer-Encoding : chunked", " X: y", ": y", "X", "X\xff: y",
+     "X: y\0", "X: y\nZ: z", "X: y\rZ: z"],
+)  # fmt: skip
+def test_a_header_that_a_lenient_server_reads_otherwise_is_refused(header: str) -> None:
+    """A name with a NUL was passed on, and to a server that ends it there the body had chunks."""
+    with pytest.raises(NotForwarded, match="A header"):
+        parsed(f"POST / HTTP/1.1\r\nHost: localhost\r\n{header}\r\n\r\n".encode("latin-1"))
+
+
 def test_headers_that_the_proxy_sets_are_nobody_elses() -> None:
     own = {"AUTHORIZATION": "Bearer pod_admin_x", "X-Podium-Origin": "http://evil.example",
            "Host": "localhost", "Upgrade": "h2c", "Connection": "keep-alive",
