@@ -85,7 +85,7 @@ def parsed(raw: bytes) -> Head:
         header = HEADER_LINE.fullmatch(line)
         if header is None:
             raise NotForwarded(400, "A header of the request is not well formed.")
-        headers.append((header[1], header[2].strip()))
+        headers.append((header[1], header[2].strip(" \t")))
     return Head(start[1], start[2], tuple(headers))
 
 

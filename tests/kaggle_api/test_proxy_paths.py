@@ -73,6 +73,13 @@ def test_headers_that_the_proxy_sets_are_nobody_elses() -> None:
     ]  # fmt: skip
 
 
+def test_a_letter_at_the_end_of_a_header_stays_whole() -> None:
+    """The last byte of an à in UTF-8 is a blank in Latin-1, and was cut off."""
+    raw = "GET / HTTP/1.1\r\nHost: localhost\r\nX-Podium-Message:  voilà \t\r\n\r\n".encode()
+
+    assert "X-Podium-Message: voilà\r\n".encode() in rewritten(parsed(raw), SHARED, 80)
+
+
 def test_sizes_of_chunks_are_hexadecimal_numbers_and_nothing_else() -> None:
     assert [chunk_size(one) for one in (b"0\r\n", b"1f\r\n", b"A;a=b\r\n", b"5 ;x\r\n")] == [
         0, 31, 10, 5,
