@@ -20,7 +20,7 @@ LAST = 2000  # characters kept from the end of a longer field
 REMIND_SECONDS = 60.0  # between two lines about an outage that lasts
 VARYING = re.compile(r"\S*\d\S*")  # words of one reason: times, ports, names of files
 MOST_REASONS = 1000  # whose times are remembered
-_told: dict[tuple[str, str, str], float] = {}  # times, by logger, event and words
+_logged: dict[tuple[str, str, str], float] = {}  # times, by logger, event and words
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
 
@@ -59,11 +59,11 @@ def log_outage(
     said = getattr(getattr(error, "__cause__", None), "orig", None)
     why, now = " ".join(str(said or error).split()), time.monotonic()
     key = log.name, event, VARYING.sub("", why)
-    is_news = now - _told.get(key, -math.inf) >= REMIND_SECONDS
+    is_news = now - _logged.get(key, -math.inf) >= REMIND_SECONDS
     if is_news:
-        if len(_told) >= MOST_REASONS:
-            _told.clear()
-        _told[key] = now
+        if len(_logged) >= MOST_REASONS:
+            _logged.clear()
+        _logged[key] = now
     log.log(logging.WARNING if is_news else logging.DEBUG, event, extra={**extra, "why": why})
 
 

@@ -77,22 +77,22 @@ def import_command(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def told_at_the_end(done: Collection[Any], tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` at the end of the block; after an error or Ctrl-C, if anything was `done`."""
+def report_at_the_end(done: Collection[Any], report: Callable[[], None]) -> Iterator[None]:
+    """Call `report` at the end of the block; after an error or Ctrl-C, if anything was `done`."""
     try:
         yield
     except BaseException:
         if done:
-            tell()
+            report()
         raise
-    tell()
+    report()
 
 
 def json_at_the_end(
     done: Collection[Any], document: Callable[[], Any], *, as_json: bool
 ) -> AbstractContextManager[None]:
     """Print a document of what was done, also if an error or Ctrl-C ends the block."""
-    return told_at_the_end(done, lambda: print_json(document()) if as_json else None)
+    return report_at_the_end(done, lambda: print_json(document()) if as_json else None)
 
 
 @contextlib.contextmanager

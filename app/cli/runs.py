@@ -15,7 +15,7 @@ from app.cli.context import podium
 from app.cli.filters import refuse_unknown_here, refuse_unknown_there
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_line, print_new_key, print_note, told_at_the_end
+from app.cli.output import print_json, print_line, print_new_key, print_note, report_at_the_end
 from app.cli.remote import Document, Remote, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
@@ -137,13 +137,13 @@ def close(
     """Close all open runs of an experiment. One without a submission counts as a failure."""
     closed: list[str] = []
 
-    def tell() -> None:
+    def report() -> None:
         if as_json:
             print_json({"closed": closed})
         else:
             print_line("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
 
-    with told_at_the_end(closed, tell):
+    with report_at_the_end(closed, report):
         if there := remote(url, key):
             with there:
                 for run in _closed_elsewhere(there, experiment, failure):

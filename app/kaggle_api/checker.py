@@ -50,8 +50,8 @@ class CheckerRoute(APIRoute):
             except Exception as error:
                 known = error if isinstance(error, PodiumError) else of_the_system(error)
                 if known is not None and known.status != HTTPStatus.INTERNAL_SERVER_ERROR:
-                    told = detail_for(request, known)
-                    known.extensions |= {"error": known.title(), "details": told}
+                    detail = detail_for(request, known)
+                    known.extensions |= {"error": known.title(), "details": detail}
                     raise known from (None if known is error else error)
                 fields = {
                     "error": PodiumError.title(),

@@ -60,13 +60,13 @@ def failure(request: Request, error: Exception) -> JSONResponse:
     """The answer to a call that failed."""
     error = of_the_system(error) or error
     if isinstance(error, Unauthorized):
-        told = error.detail.replace(HOW_TO, SET_KEY)
-        return error_response(error.status, told, error.headers)
+        detail = error.detail.replace(HOW_TO, SET_KEY)
+        return error_response(error.status, detail, error.headers)
     if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_response(error.status, error.detail, error.headers)
     if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:
-        told = detail_for(request, error)
-        return error_response(error.status, told)  # no Retry-After: an upload would sleep on it
+        detail = detail_for(request, error)
+        return error_response(error.status, detail)  # no Retry-After: an upload would sleep on it
     if isinstance(error, HTTPException):
         return error_response(error.status_code, str(error.detail), dict(error.headers or {}))
     if isinstance(error, RequestValidationError):

@@ -43,7 +43,7 @@ def weighted_roc_auc_score(
     1.0
     """
     false, true = _curve(y_true, y_pred)
-    area = whole = 0.0
+    area = width = 0.0
     for (low, high), weight in zip(pairwise(thresholds), weights, strict=True):
         cut = np.interp([low, high], true, false)
         inside = (true >= low) & (true <= high)
@@ -51,8 +51,8 @@ def weighted_roc_auc_score(
         y = np.concatenate([[low], true[inside], [high], [high]])
         order = np.lexsort((y, x))
         area += weight * float(np.trapezoid(y[order] - low, x[order]))
-        whole += weight * (high - low)
-    return area / whole
+        width += weight * (high - low)
+    return area / width
 
 
 def _curve(y_true: FloatArray, y_pred: FloatArray) -> tuple[FloatArray, FloatArray]:

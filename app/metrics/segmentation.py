@@ -34,8 +34,8 @@ def dice_score(
     """
     shared, total = shared_and_total(y_true, y_pred)
     if average == "micro":
-        whole = int(total.sum()) + smooth
-        return (2 * int(shared.sum()) + smooth) / whole if whole else 1.0
+        size = int(total.sum()) + smooth
+        return (2 * int(shared.sum()) + smooth) / size if size else 1.0
     return _mean_ratio(2 * shared + smooth, total + smooth)
 
 
@@ -117,6 +117,6 @@ def shared_and_total(a: Masks, b: Masks) -> tuple[IntArray, IntArray]:
     return sum_by_row(set_before(starts + a.lengths) - set_before(starts), a.offsets), total
 
 
-def _mean_ratio(part: NDArray[Any], whole: NDArray[Any]) -> float:
-    ratios = np.divide(part, whole, out=np.ones(len(whole)), where=whole > 0)
+def _mean_ratio(part: NDArray[Any], total: NDArray[Any]) -> float:
+    ratios = np.divide(part, total, out=np.ones(len(total)), where=total > 0)
     return float(ratios.sum()) / len(ratios)

@@ -24,7 +24,7 @@ description: Send predictions of a machine-learning competition to Podium, which
 Podium grades submissions to machine-learning competitions. You get a task and public files, train
 a model, and send predictions as a CSV file. Podium compares them with private answers.
 """
-TOLD = {
+DISCLOSED = {
     Feedback.NONE: "Podium answers that the file arrived (`received`), and nothing else: neither "
     "whether it is valid nor its score. Check the form with `validate` before you send it.",
     Feedback.VALIDITY: "Podium answers whether the file is valid (`graded`) or not (`rejected`, "
@@ -133,7 +133,7 @@ def guide_for_run(url: str, about: RunGuide) -> str:
         f"- Competition: {run.competition} ({declared.title}).",
         f"- Metric: {declared.metric.name}; {better} is better.",
         f"- Run: {run.id}, {run.state.value}.",
-        f"- Policy `{run.feedback.value}`: {TOLD[run.feedback]}",
+        f"- Policy `{run.feedback.value}`: {DISCLOSED[run.feedback]}",
         *_limits(about),
         "",
         "## The file",

@@ -65,7 +65,7 @@ def banded_area(
     upper = np.searchsorted(order.ones, order.zeros, side="right")
     tied = np.flatnonzero(lower != upper)
     bands = list(zip(pairwise(thresholds), weights, strict=True))
-    whole = sum(weight * (high - low) for (low, high), weight in bands)
+    width = sum(weight * (high - low) for (low, high), weight in bands)
 
     def score(drawn: FloatArray) -> FloatArray:
         zeros, ones = order.split(drawn)
@@ -83,7 +83,7 @@ def banded_area(
             rise = rates[:, lower[tied]] - rates[:, upper[tied]]
             gained = integral[:, lower[tied]] - integral[:, upper[tied]]
             heights[:, tied] = np.where(rise > 0, share(gained, rise), heights[:, tied])
-        return share(np.einsum("ij,ij->i", zeros, heights), zeros.sum(axis=1)) / whole
+        return share(np.einsum("ij,ij->i", zeros, heights), zeros.sum(axis=1)) / width
 
     return Plan(order.rows, order.cells, order.cell_of_row, score)
 

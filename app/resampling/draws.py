@@ -56,10 +56,10 @@ class DrawnRows:
         self._rows = rows
         self._rng = rng
         chances = _poisson_chances(max(0.0, 1.0 - MARGIN / sqrt(rows)))
-        whole = np.floor(chances * CODES)
+        floors = np.floor(chances * CODES)
         # The number of each code of two bytes. Codes beyond these hold the remainder.
-        self._numbers = np.repeat(np.arange(len(chances)), whole.astype(np.int64)).astype(np.uint8)
-        rest = chances * CODES - whole
+        self._numbers = np.repeat(np.arange(len(chances)), floors.astype(np.int64)).astype(np.uint8)
+        rest = chances * CODES - floors
         self._rest = rest / (rest.sum() or 1.0)
 
     def draw(self, resamples: int) -> FloatArray:

@@ -104,14 +104,14 @@ def _t_quantile(freedom: int) -> float:
 
 
 def cluster_bootstrap(
-    items: Array, *, whole: int | None = None, resamples: int = RESAMPLES, seed: int = SEED
+    items: Array, *, denominator: int | None = None, resamples: int = RESAMPLES, seed: int = SEED
 ) -> list[Interval | None]:
     """Percentile intervals (95 %) for the mean over rows of each column of `items`.
 
     A row is a competition: its seeds are drawn together. None for each column where there is only
     one row. An end is a value that a resampled mean has, not one between two of them.
 
-    Where all items are fractions with the denominator `whole`, numerators are summed. Their sums
+    Where all items are fractions with this `denominator`, numerators are summed. Their sums
     are exact in half as many bytes, and found in half the time.
     """
     rows, columns = items.shape
@@ -125,8 +125,10 @@ def cluster_bootstrap(
     varied = np.flatnonzero(~flat)
     distinct, same = np.unique(items[:, varied].T, axis=0, return_inverse=True)
     counts = resampling_counts(rows, resamples, seed)
-    if whole is not None and rows * whole * np.abs(items).max(initial=0.0) <= EXACT_IN_FLOAT32:
-        ends = _ends(np.rint(whole * distinct).astype(np.float32), counts) / (rows * whole)
+    largest = rows * np.abs(items).max(initial=0.0)
+    if denominator is not None and denominator * largest <= EXACT_IN_FLOAT32:
+        numerators = np.rint(denominator * distinct).astype(np.float32)
+        ends = _ends(numerators, counts) / (rows * denominator)
     else:
         ends = _ends(distinct, counts) / rows
     # The sum of shares can exceed the true mean of a resample in its last bits.

@@ -115,9 +115,11 @@ def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[Pas
     ]  # fmt: skip
 
 
-def _bootstrap(chances: Array, whole: int) -> Interval | None:
-    """The interval of the mean of fractions with the denominator `whole`."""
-    ends = cluster_bootstrap(chances, whole=whole if whole <= EXACT_IN_FLOAT32 else None)[0]
+def _bootstrap(chances: Array, denominator: int) -> Interval | None:
+    """The interval of the mean of fractions with this `denominator`."""
+    ends = cluster_bootstrap(
+        chances, denominator=denominator if denominator <= EXACT_IN_FLOAT32 else None
+    )[0]
     return ends and (PERCENT * ends[0], PERCENT * ends[1])
 
 

@@ -155,8 +155,9 @@ def _dispersion(won: Array, expected: Array, information: Array, freedom: int) -
     if freedom < 1:
         return 1.0
     # Cells that could hardly be otherwise say nothing of the spread, and divide by nearly 0.
-    told = information > 1e-6
-    return max(1.0, float((((won - expected) ** 2)[told] / information[told]).sum()) / freedom)
+    informative = information > 1e-6
+    shares = (won - expected)[informative] ** 2 / information[informative]
+    return max(1.0, float(shares.sum()) / freedom)
 
 
 def _centred_errors(information: Array, weight: float) -> tuple[Array, Array]:

@@ -114,8 +114,8 @@ def _of_alike(parts: Sequence[Part], resamples: int, seed: int) -> list[GroupRat
     """
     shares = np.concatenate([grid.shares[positions] for grid, positions in parts], axis=1)
     attempts = np.stack([grid.attempts[positions] for grid, positions in parts], axis=1)
-    whole = math.lcm(*np.unique(attempts).tolist())
-    bootstrap = cluster_bootstrap(shares, whole=whole, resamples=resamples, seed=seed)
+    denominator = math.lcm(*np.unique(attempts).tolist())
+    bootstrap = cluster_bootstrap(shares, denominator=denominator, resamples=resamples, seed=seed)
     competitions = over_competitions(shares)
     several = np.repeat(attempts.min(axis=0) > 1, len(RATES))
     each = np.repeat(attempts, len(RATES), axis=1)

@@ -117,7 +117,7 @@ def compare_all(
     )
     pairs = []
     for number, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        difference, told = float(mean[number]), bool(known[number] or constant[number])
+        difference, is_tested = float(mean[number]), bool(known[number] or constant[number])
         interval = (difference - float(reach[number]), difference + float(reach[number]))
         pairs.append(
             Pair(
@@ -126,8 +126,8 @@ def compare_all(
                 difference=difference,
                 sem=float(sem[number]) if count > 1 else None,
                 simultaneous95=within_range(interval) if known[number] else None,
-                p=float(p[number]) if told else None,
-                p_holm=float(adjusted[number]) if told else None,
+                p=float(p[number]) if is_tested else None,
+                p_holm=float(adjusted[number]) if is_tested else None,
                 ahead=names[i] if (names[i], names[j]) in apart else None,
             )
         )

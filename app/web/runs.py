@@ -51,7 +51,9 @@ def show_run(
     run = runs.find(context, caller, run_id)
     listed = submission_page(context, caller, run, cursor, SUBMISSIONS)
     found, final = listed.found, listed.final
-    told, harness = disclosures_of(context, caller, run_id, [one.submission.id for one in found])
+    to_agent, to_harness = disclosures_of(
+        context, caller, run_id, [one.submission.id for one in found]
+    )
     entry = context.catalogue.of_version(run.version_id)
     shown = Shown(listed.before, len(found), listed.total)
     near, receipts = _near_lines(context, found), read.of_run(context, caller, run_id)
@@ -61,16 +63,17 @@ def show_run(
     may_change = run.state is RunState.OPEN or any(one.settled_at is None for one in found)
     return page(
         request, caller, "run.html", title=title, api=f"/v1/runs/{run_id}", run=run, found=found,
-        told=told, harness=harness, entry=entry, final=final, after=listed.next_cursor,
-        shown=shown, archived=archived, origin=origin, is_first=cursor is None,
+        to_agent=to_agent, to_harness=to_harness, entry=entry, final=final,
+        after=listed.next_cursor, shown=shown, archived=archived, origin=origin,
+        is_first=cursor is None,
         axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
         receipts=receipts, near=near,
         facts=lambda: {
-            **run_facts(run, entry, told, harness, final, origin),
+            **run_facts(run, entry, to_agent, to_harness, final, origin),
             "archived": archived_facts(archived), "receipts": receipt_facts(receipts),
             **shown_facts(shown, listed.next_cursor),
         },
-        table=lambda: submission_rows(found, told, harness, final, near),
+        table=lambda: submission_rows(found, to_agent, to_harness, final, near),
     )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ def test_a_valid_file_of_extreme_numbers_has_a_finite_score(vectors):
             for row in rows[1:]:
                 value = chance.choice(EXTREMES) if extreme is None else extreme
                 value = min(max(value, bounds.low), bounds.high)
-                row[place] = str(int(value)) if bounds.whole else repr(value)
+                row[place] = str(int(value)) if bounds.integers else repr(value)
         for name in (n for n, c in columns.items() if isinstance(c, BoxesColumn)):
             place = rows[0].index(name)
             for row in rows[1:]:

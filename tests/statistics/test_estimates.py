@@ -9,16 +9,20 @@ from app.statistics.estimates import cluster_bootstrap, resampling_counts
 
 
 @pytest.mark.parametrize(("resamples", "left_out"), [(1000, 24), (999, 24), (50, 1)])
-@pytest.mark.parametrize("whole", [None, 6, 2**24 - 1])
+@pytest.mark.parametrize("denominator", [None, 6, 2**24 - 1])
 def test_its_ends_are_the_first_and_last_means_within_95_percent(
-    resamples: int, left_out: int, whole: int | None
+    resamples: int, left_out: int, denominator: int | None
 ) -> None:
     """Whatever numerators are summed: those of 2**24 - 1 are not exact in single precision."""
     thirds_and_halves = np.array([[0, 2, 6], [3, 4, 6], [6, 0, 6], [3, 6, 0], [1, 5, 3]]) / 6
-    items = thirds_and_halves if whole != 2**24 - 1 else np.floor(whole * thirds_and_halves) / whole
+    items = (
+        thirds_and_halves
+        if denominator != 2**24 - 1
+        else np.floor(denominator * thirds_and_halves) / denominator
+    )
     means = np.sort(resampling_counts(5, resamples, 7) @ items / 5, axis=0)
 
-    found = cluster_bootstrap(items, whole=whole, resamples=resamples, seed=7)
+    found = cluster_bootstrap(items, denominator=denominator, resamples=resamples, seed=7)
 
     expected = np.stack([means[left_out], means[-1 - left_out]], axis=1)
     assert np.array(found) == pytest.approx(expected, abs=1e-12)

@@ -43,7 +43,7 @@ class Turns(threading.Event):
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
     # Another test of this process may have told the same within a minute, and nothing forgets it.
-    monkeypatch.setattr(logs, "_told", {})
+    monkeypatch.setattr(logs, "_logged", {})
 
 
 def test_a_database_that_is_away_is_one_line_of_each_thread(

@@ -35,9 +35,9 @@ class TooManyStreams(PodiumError):
 
 @dataclass(eq=False)
 class StreamPlace:
-    """The place of an open stream. Once it `is_lost`, the stream has to end; `tell` says so."""
+    """The place of an open stream. Once it `is_lost`, the stream has to end; `on_loss` says so."""
 
-    tell: Callable[[], None]
+    on_loss: Callable[[], None]
     is_lost: bool = False
 
 
@@ -60,11 +60,11 @@ class StreamLimit:
 
     @contextlib.contextmanager
     def slot(
-        self, holder: str, most: int, tell: Callable[[], None] = lambda: None
+        self, holder: str, most: int, on_loss: Callable[[], None] = lambda: None
     ) -> Iterator[StreamPlace]:
         """Count one more stream of `holder` while it is open; `most` is the holder's limit.
 
-        `tell` is called if it loses its place.
+        `on_loss` is called if it loses its place.
 
         Raises:
             TooManyStreams: the holder has `most` streams open.
@@ -80,8 +80,8 @@ class StreamLimit:
             lost = longest.pop(0)
             lost.is_lost = True
             self._ending += 1
-            lost.tell()
-        place = StreamPlace(tell)
+            lost.on_loss()
+        place = StreamPlace(on_loss)
         self._open.setdefault(holder, []).append(place)
         try:
             yield place

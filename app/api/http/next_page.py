@@ -33,8 +33,8 @@ def next_address(request: Request, cursor: str | None) -> str:
 def with_link(answer: Any, response: Response, following: str) -> Any:
     """The answer, whose headers name the next page; those of JSON are `response`'s."""
     if following:
-        told = answer if isinstance(answer, Response) else response
-        told.headers["Link"] = f'<{following}>; rel="next"'
+        target = answer if isinstance(answer, Response) else response
+        target.headers["Link"] = f'<{following}>; rel="next"'
     return answer
 
 

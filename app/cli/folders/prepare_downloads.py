@@ -35,11 +35,11 @@ from app.services.grading.grade_folder import local_graders
 class Bars:
     """Bytes, competitions and the time that is left, drawn in a terminal only.
 
-    `tell` is called with each outcome.
+    `report` is called with each outcome.
     """
 
-    def __init__(self, progress: Progress, tell: Callable[[Outcome], None]) -> None:
-        self._progress, self._tell, self._telling = progress, tell, threading.Lock()
+    def __init__(self, progress: Progress, report: Callable[[Outcome], None]) -> None:
+        self._progress, self._report, self._reporting = progress, report, threading.Lock()
         self._bytes = progress.add_task("downloading", total=None, competitions="")
         self._done = self._all = 0
 
@@ -54,9 +54,9 @@ class Bars:
 
     def finish(self, outcome: Outcome) -> None:
         """A competition is done, or has failed."""
-        with self._telling:
+        with self._reporting:
             self._progress.stop()  # else its line would be written into the bars
-            self._tell(outcome)
+            self._report(outcome)
             self._progress.start()
             self._done += 1
             self._progress.update(self._bytes, competitions=self._counted())
@@ -80,7 +80,7 @@ def prepare_downloads(
     source = KaggleSource(print_note)
     outcomes: dict[str, Outcome] = {}
 
-    def tell(one: Outcome) -> None:
+    def report(one: Outcome) -> None:
         outcomes[one.slug] = one
         if not as_json:
             _print(one)
@@ -89,20 +89,20 @@ def prepare_downloads(
         return [_document(outcomes[one.name]) for one in folders if one.name in outcomes]
 
     printed = json_at_the_end(outcomes, documents, as_json=as_json)
-    with printed, local_graders(settings) as graders, _bars(tell) as bars:
+    with printed, local_graders(settings) as graders, _bars(report) as bars:
         PrepareDownloads(settings, source, graders, choices, bars, print_note).run(folders)
     if any(one.state == "failed" for one in outcomes.values()):
         raise typer.Exit(1)
 
 
 @contextlib.contextmanager
-def _bars(tell: Callable[[Outcome], None]) -> Iterator[Bars]:
+def _bars(report: Callable[[Outcome], None]) -> Iterator[Bars]:
     with Progress(
         TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
         TimeRemainingColumn(), TextColumn("{task.fields[competitions]}"), TimeElapsedColumn(),
         console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
-        yield Bars(progress, tell)
+        yield Bars(progress, report)
 
 
 def _document(one: Outcome) -> dict[str, object]:

@@ -73,7 +73,7 @@ def check(asked: Asked) -> dict[str, Any]:
         signature = asked.signature or asked.receipt.with_name(f"{asked.receipt.name}.sig")
         text = _text(signature) if asked.signature or signature.exists() else None
         checked = check_receipt(data, text, trust)
-        found |= _told(checked)
+        found |= _facts(checked)
     return found | _check_logs(asked, checked, trust) | {"not checked": _left_out(asked)}
 
 
@@ -94,7 +94,7 @@ def _left_out(asked: Asked) -> str | None:
     return "; ".join(what for what, is_missing in missing.items() if is_missing) or None
 
 
-def _told(checked: CheckedReceipt) -> dict[str, Any]:
+def _facts(checked: CheckedReceipt) -> dict[str, Any]:
     try:
         return _about(checked)
     except (AttributeError, IndexError, KeyError, TypeError):

@@ -69,7 +69,7 @@ class Bounds:
 
     low: float
     high: float
-    whole: bool = False
+    integers: bool = False
 
     @classmethod
     def of(cls, column: NumberLike) -> Bounds:
@@ -80,13 +80,13 @@ class Bounds:
         return cls(
             low=-largest if column.min is None else float(column.min),
             high=largest if column.max is None else float(column.max),
-            whole=isinstance(column, IntegerColumn),
+            integers=isinstance(column, IntegerColumn),
         )
 
     def admit(self, values: FloatArray) -> bool:
         """Whether all values are finite and in bounds. NaN fails both comparisons."""
         inside = values.min() >= self.low and values.max() <= self.high
-        return bool(inside and (not self.whole or np.array_equal(values, np.rint(values))))
+        return bool(inside and (not self.integers or np.array_equal(values, np.rint(values))))
 
     def __str__(self) -> str:
         # The shortest text of a double: with more digits, 0.7 would be 0.69999999999999996.
@@ -145,7 +145,7 @@ def numbers_from_cells(
         if math.isinf(value):
             advice = "this number is too large for a float64; write a finite number"
             violations.count(_NOT_FINITE, name, index + 1, cell, advice)
-        elif bounds.whole and value != math.floor(value):
+        elif bounds.integers and value != math.floor(value):
             violations.count(_NOT_WHOLE, name, index + 1, cell)
         elif not bounds.low <= value <= bounds.high:
             violations.count(_OUT_OF_RANGE, name, index + 1, cell, f"expected a number {bounds}")

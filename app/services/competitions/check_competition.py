@@ -103,8 +103,8 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
         is_ours = found.kind != "crashed" or not has_metric
         meaning = [ABOUT_KILLED] if found == KILLED else []
         if found.kind in OUR_FAULTS and is_ours:
-            told = f"A grader failed while it tested {staged.slug} ({found.kind})."
-            raise GradingFault(" ".join([told, *meaning]))
+            failure = f"A grader failed while it tested {staged.slug} ({found.kind})."
+            raise GradingFault(" ".join([failure, *meaning]))
         message = ". ".join([f"{found.kind}: {found.place}", *meaning])
         file = METRIC_FILE if has_metric else TOML
         raise BadCompetition([{"file": file, "key": "", "message": message}])

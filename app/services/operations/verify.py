@@ -211,8 +211,8 @@ def _comparison(store: BlobStore, scratch: Path) -> Callable[[_Target], tuple[_T
         except ValueError:  # path_of refuses the digest
             return target, NO_DIGEST
         if found != target.bytes:
-            told = f"a row says that the file has {target.bytes!r} bytes, and it has {found}"
-            return target, told + CHANGED_ROW
+            problem = f"a row says that the file has {target.bytes!r} bytes, and it has {found}"
+            return target, problem + CHANGED_ROW
         return target, None
 
     return compare

@@ -168,7 +168,7 @@ def recover_abandoned(store: DiskBlobs) -> int:
         except FileNotFoundError:  # another process has just recovered it
             continue
         except OSError as error:
-            _tell_unreadable(path, error)
+            _log_unreadable(path, error)
             continue
         with journal:
             if is_abandoned(journal):
@@ -196,7 +196,7 @@ def recover(store: DiskBlobs, path: Path) -> int:
         try:
             yield from records(journal)
         except OSError as error:
-            _tell_unreadable(path, error)
+            _log_unreadable(path, error)
             is_recovered = False  # those before its damage do not wait for the others
 
     with path.open("rb") as journal:
@@ -226,7 +226,7 @@ def recover(store: DiskBlobs, path: Path) -> int:
     return rewritten
 
 
-def _tell_unreadable(path: Path, error: OSError) -> None:
+def _log_unreadable(path: Path, error: OSError) -> None:
     if is_used_up(error) or isinstance(error, PermissionError):
         raise error  # this says nothing about the journal, and somebody can mend it
     log.error(

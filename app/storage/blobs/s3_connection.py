@@ -175,11 +175,11 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
             return None
     except BaseError:
         return None
-    told = "can be read but not written"
+    problem = "can be read but not written"
     return BadSettings(
-        f"The store {name} (PODIUM_BLOBS_URL) {told}: {_reason(error)}. Podium needs permission "
+        f"The store {name} (PODIUM_BLOBS_URL) {problem}: {_reason(error)}. Podium needs permission "
         "to write there.",
-        for_strangers=f"The store of files {told}: {_answer(error)}.",
+        for_strangers=f"The store of files {problem}: {_answer(error)}.",
     )
 
 

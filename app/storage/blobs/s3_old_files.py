@@ -33,8 +33,7 @@ def removed_key(sha256: str) -> str:
 
 def not_as_said(name: str, what: str = "does not copy what it says it does") -> StoreAway:
     """The error of a store that did not do what it, or something in front of it, said."""
-    told = f"The store of files {what}."
-    return StoreAway(f"The store {name} {what}.", for_strangers=told)
+    return StoreAway(f"The store {name} {what}.", for_strangers=f"The store of files {what}.")
 
 
 class S3OldFiles:

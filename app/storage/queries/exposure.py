@@ -212,10 +212,10 @@ def count_disclosures(
     Archived runs, and those at archived competitions, count only with `archived`.
     """
     # Most are validations. To tell every kind from all others would take most of the time.
-    whole = _in_range(after, until, archived).add_columns(func.count())
+    all_kinds = _in_range(after, until, archived).add_columns(func.count())
     others = _in_range(after, until, archived).add_columns(TABLE.c.kind, func.count())
     others = others.where(TABLE.c.kind != VALIDATION).group_by(TABLE.c.kind)
-    found = Counter({(name, VALIDATION): int(n) for name, n in session.execute(whole)})
+    found = Counter({(name, VALIDATION): int(n) for name, n in session.execute(all_kinds)})
     for name, kind, n in session.execute(others):
         found[name, kind] = int(n)
         found[name, VALIDATION] -= int(n)

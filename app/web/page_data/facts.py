@@ -55,8 +55,8 @@ def experiment_facts(found: HeatMap) -> dict[str, Any]:
 def run_facts(
     run: Any,
     entry: CatalogueEntry,
-    told: Disclosures,
-    harness: Disclosures,
+    to_agent: Disclosures,
+    to_harness: Disclosures,
     final: str | None,
     origin: str | None,
 ) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def run_facts(
     return {
         **_of(run, names), "version": entry.version.number, "metric": metric.name,
         "higher_is_better": metric.higher_is_better, "final": final,
-        "selected": run.selected_id, "told": told.totals, "told_to_harness": harness.totals,
+        "selected": run.selected_id, "told": to_agent.totals, "told_to_harness": to_harness.totals,
         "imported_from": origin, **({"feedback": None, "told": None} if origin else {}),
     }  # fmt: skip
 

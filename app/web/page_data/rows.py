@@ -72,8 +72,8 @@ def heat_map_rows(found: HeatMap) -> list[Row]:
 
 def submission_rows(
     found: Sequence[Disclosed],
-    told: Disclosures,
-    harness: Disclosures,
+    to_agent: Disclosures,
+    to_harness: Disclosures,
     final: str | None,
     near: frozenset[str],
 ) -> list[Row]:
@@ -85,8 +85,8 @@ def submission_rows(
          **{name: (one.grade or {}).get(name) for name in GRADE},
          "near_line": one.submission.id in near,
          "violations": (one.problem or {}).get("violation_count"),
-         "told": " ".join(told.by_submission.get(one.submission.id, ())),
-         "told_to_harness": " ".join(harness.by_submission.get(one.submission.id, ())),
+         "told": " ".join(to_agent.by_submission.get(one.submission.id, ())),
+         "told_to_harness": " ".join(to_harness.by_submission.get(one.submission.id, ())),
          "message": one.submission.message}
         for one in found
     ])  # fmt: skip
