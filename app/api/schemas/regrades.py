@@ -86,7 +86,9 @@ class SummaryOut(BaseModel):
     finals_changed: int
     finals: list[ChangedFinalOut] = Field(description="the first 1,000 of them")
     experiments: list[ExperimentChangeOut]
-    experiments_unchanged: int
+    experiments_unchanged: int = Field(
+        description="experiments with runs there whose rates stay; the first 200 are listed"
+    )
 
 
 class NumbersOut(BaseModel):
