@@ -8,6 +8,7 @@ import json
 import ssl
 from asyncio import StreamReader, StreamWriter
 
+from app.proxy.connect import CHUNK, connect
 from app.proxy.request_head import (
     Head,
     NotForwarded,
@@ -18,9 +19,9 @@ from app.proxy.request_head import (
     rewritten,
 )
 
-MAX_HEAD_BYTES, CHUNK = 64 * 1024, 256 * 1024
+MAX_HEAD_BYTES = 64 * 1024
 MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd request raises
-CONNECT_SECONDS, HEAD_SECONDS = 10.0, 60.0
+HEAD_SECONDS, LEAVE_SECONDS = 60.0, 5.0
 
 
 async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[asyncio.Server]:
@@ -35,11 +36,9 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
                 await _say(writer, refusal.code, str(refusal))
             except MALFORMED:
                 await _say(writer, 400, "The request is not well formed.")
-            except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            except (OSError, EOFError, TimeoutError):
                 pass  # one of the two ends went away: there is nobody to tell
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+            await _end(reader, writer)
         finally:
             # When the proxy ends, it does not wait for a client that reads nothing.
             writer.transport.abort()
@@ -58,13 +57,7 @@ async def _answer(
         return
     request = rewritten(head, upstream, writer.get_extra_info("sockname")[1])
     length = body_length(head)
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            there, back = await asyncio.open_connection(
-                upstream.host, upstream.port, ssl=secure, limit=CHUNK
-            )
-    except (OSError, TimeoutError) as error:
-        raise NotForwarded(502, f"Podium at {upstream.name} cannot be reached: {error}.") from None
+    there, back = await connect(upstream, secure)
     sending = asyncio.create_task(_send_body(reader, back, request, length))
     try:
         # Podium may answer before it has all of a body; then the rest is of no interest.
@@ -150,3 +143,18 @@ async def _say(writer: StreamWriter, code: int, message: str) -> None:
     writer.write(head.encode() + body)
     with contextlib.suppress(OSError):
         await writer.drain()
+
+
+async def _end(reader: StreamReader, writer: StreamWriter) -> None:
+    """Close the connection. What the client still sends is read for some seconds.
+
+    With bytes that are not read the kernel would reset it, and the client might lose its answer.
+    """
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(LEAVE_SECONDS):
+            writer.write_eof()
+            while await reader.read(CHUNK):
+                pass
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()

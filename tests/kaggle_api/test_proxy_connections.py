@@ -1,0 +1,68 @@
+"""`podium proxy` between an agent and a Podium of which one ends early."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.kaggle_api.test_proxy import forwarding
+from tests.server import free_port
+
+BIG = 20_000_000
+REFUSED = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"
+
+
+@pytest.fixture
+def upstream() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        yield server
+
+
+@pytest.fixture
+def address(upstream: socket.socket, tmp_path: Path) -> Iterator[str]:
+    to = f"http://127.0.0.1:{upstream.getsockname()[1]}"
+    with forwarding(to, "pod_run_x", tmp_path, free_port()) as url:
+        yield url
+
+
+def accepted(upstream: socket.socket) -> socket.socket:
+    """The proxy's connection, whose request's head was read."""
+    there, _ = upstream.accept()
+    there.settimeout(20)
+    assert there.recv(4096).startswith(b"POST /")
+    return there
+
+
+def answered(address: str, upstream: socket.socket, answer: Callable[[socket.socket], None]) -> str:
+    """The text of the answer to a large upload, of which this upstream reads the beginning."""
+
+    def answer_one() -> None:
+        with accepted(upstream) as there:
+            answer(there)
+
+    with ThreadPoolExecutor(1) as beside:
+        answering = beside.submit(answer_one)
+        text = httpx.post(f"{address}/v1", content=b"x" * BIG, trust_env=False).text
+        answering.result()
+    return text
+
+
+def test_an_answer_before_the_end_of_a_large_upload_arrives(address, upstream):
+    """Podium refused one, and half of the time the agent saw a connection that ended."""
+    for _ in range(20):
+        assert answered(address, upstream, lambda there: there.sendall(REFUSED)) == "no"
+
+
+def test_a_client_sends_all_of_what_the_proxy_refuses(address):
+    """A client that could not send on, such as curl, did not read the refusal at times."""
+    port = int(address.rpartition(":")[2])
+    head = b"POST http://llm:8000/v1 HTTP/1.1\r\nHost: llm\r\nContent-Length: %d\r\n\r\n" % BIG
+    with socket.create_connection(("127.0.0.1", port), 20) as agent:
+        agent.sendall(head + b"x" * BIG)
+        assert agent.recv(4096).startswith(b"HTTP/1.1 421")
