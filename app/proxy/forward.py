@@ -36,7 +36,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
                 await _say(writer, refusal.code, str(refusal))
             except MALFORMED:
                 await _say(writer, 400, "The request is not well formed.")
-            except (OSError, EOFError, TimeoutError):
+            except (OSError, TimeoutError):
                 pass  # one of the two ends went away: there is nobody to tell
             await _end(reader, writer)
         finally:
@@ -58,7 +58,7 @@ async def _answer(
     request = rewritten(head, upstream, writer.get_extra_info("sockname")[1])
     length = body_length(head)
     there, back = await connect(upstream, secure)
-    sending = asyncio.create_task(_send_body(reader, back, request, length))
+    sending = asyncio.create_task(_send(reader, back, request, length))
     try:
         # Podium may answer before it has all of a body; then the rest is of no interest.
         answered = False
@@ -70,9 +70,7 @@ async def _answer(
             await sending  # it raises what was wrong with the body
     finally:
         sending.cancel()
-        with contextlib.suppress(
-            asyncio.CancelledError, OSError, EOFError, NotForwarded, *MALFORMED
-        ):
+        with contextlib.suppress(asyncio.CancelledError, OSError, NotForwarded, *MALFORMED):
             await sending
         back.close()
 
@@ -90,27 +88,30 @@ async def _read_head(reader: StreamReader) -> Head | None:
     return parsed(raw)
 
 
-async def _send_body(
+async def _send(
     reader: StreamReader, back: StreamWriter, request: bytes, length: int | None
 ) -> None:
-    back.write(request)
-    if length is None:
-        try:
+    """Send the request, and end the connection to Podium if the client goes."""
+    try:
+        back.write(request)
+        if length is None:
             await _send_chunks(reader, back)
-        except (NotForwarded, *MALFORMED):
-            back.close()  # Podium must not wait for the rest
-            raise
-    else:
-        await _send_bytes(reader, back, length)
-    await back.drain()
+        else:
+            await _send_bytes(reader, back, length)
+        await back.drain()
+        while await reader.read(CHUNK):
+            pass  # one request for each connection: no other is passed on
+    except EOFError:
+        raise NotForwarded(400, "The request ended in its body.") from None
+    finally:
+        back.transport.abort()  # Podium must not wait for the rest, nor answer nobody
 
 
 async def _send_bytes(reader: StreamReader, back: StreamWriter, length: int) -> None:
     while length:
         data = await reader.read(min(CHUNK, length))
         if not data:
-            back.close()  # a cut upload must not look like a slow one
-            return
+            raise EOFError
         length -= len(data)
         back.write(data)
         await back.drain()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -66,3 +67,14 @@ def test_a_client_sends_all_of_what_the_proxy_refuses(address):
     with socket.create_connection(("127.0.0.1", port), 20) as agent:
         agent.sendall(head + b"x" * BIG)
         assert agent.recv(4096).startswith(b"HTTP/1.1 421")
+
+
+def test_podium_waits_for_no_client_that_has_gone(address, upstream):
+    """Each such request kept two connections for as long as Podium did not answer."""
+    port = int(address.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as agent:
+        agent.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx")
+        there = accepted(upstream)
+    with there, contextlib.suppress(ConnectionResetError):
+        while there.recv(4096):
+            pass
