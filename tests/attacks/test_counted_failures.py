@@ -34,9 +34,17 @@ def start_upload(run: Run) -> httpx.Response:
     return run.client.post(f"{RPC}/StartSubmissionUpload", json=body)
 
 
+def create_submission(run: Run) -> httpx.Response:
+    """Submit by an address that Kaggle's client got before the files failed."""
+    slug, token = run.document["competition"], run.document["token"]
+    body = {"competitionName": slug, "blobFileTokens": token}
+    return run.client.post(f"{RPC}/CreateSubmission", json=body)
+
+
 def asked(podium: Podium, folder: Path, feedback: str = "validity") -> Run:
     """A run whose files have failed, none of which its agent has looked at."""
     run = podium.run(folder, feedback, limits={"submissions_total": 9})
+    run.document["token"] = start_upload(run).json()["token"]
     for number in range(BOUND):
         assert send(run, asking(*positive(folder), note=number)).status_code == 202
     settle(podium, run)
@@ -59,6 +67,9 @@ WAYS: dict[str, Callable[[Run], int]] = {
         send(run, asking(note=7) + b"," * 300_000)
     ),
     "a refusal to Kaggle's client": lambda run: failures_learned(start_upload(run)),
+    "the refusal of a file of Kaggle's client": lambda run: failures_learned(
+        create_submission(run)
+    ),
 }
 
 

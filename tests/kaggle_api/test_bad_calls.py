@@ -223,7 +223,9 @@ def test_an_upload_of_another_run_is_refused(podium, tiny, good):
     started = start(one, tiny.name, good)
     put(started["createUrl"], good)
 
-    is_refusal(create(other, tiny.name, started["token"]))
+    refused = create(other, tiny.name, started["token"])
+    is_refusal(refused)
+    assert (refused.status_code, "uploaded for another run" in refused.text) == (404, True)
 
 
 def test_the_address_leads_where_the_client_came_from(podium, tiny, good):

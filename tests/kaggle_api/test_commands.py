@@ -216,6 +216,8 @@ def test_a_policy_decides_what_is_told(
         assert (own["score"] != "") == public
     with zipfile.ZipFile(agent.home / "board" / f"{tiny.name}.zip") as packed:
         (name,) = packed.namelist()
+        part = "private" if policy == "full" else "public"
+        assert name == f"{tiny.name}-{part}leaderboard.csv"
         text = packed.read(name).decode("utf-8-sig")
     assert [team["Score"] for team in rows(text)] == [team["score"] for team in board]
     told_numbers = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]

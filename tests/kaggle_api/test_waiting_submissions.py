@@ -14,6 +14,15 @@ from tests.factories import good_submission
 from tests.kaggle_api.test_bad_calls import create, put, start
 from tests.server import PodiumServer
 
+SLOW = """
+import time
+
+def score(answers, submission):
+    if submission["target"].min() > 1000:
+        time.sleep(5)
+    return 0.0
+"""
+
 
 def test_requests_of_a_run_are_answered_while_many_of_its_submissions_wait(tmp_path: Path) -> None:
     # The first moment at which an outcome is shown: each submission waits as long as it can.
@@ -35,3 +44,14 @@ def test_requests_of_a_run_are_answered_while_many_of_its_submissions_wait(tmp_p
             assert run.client.get(f"/v1/runs/{run.id}").status_code == 200
             assert not any(one.done() for one in waiting)
             assert [one.result().status_code for one in waiting] == [200] * OF_RUN
+
+
+def test_under_none_the_answer_does_not_tell_when_the_grading_ended(podium: Podium) -> None:
+    folder = podium.competition(metric_py=SLOW, leaderboard=None)
+    run, file = podium.run(folder, "none"), good_submission(folder, shift=5000.0)
+    begun = start(run, folder.name, file)
+    assert put(begun["createUrl"], file).status_code == 200
+
+    assert create(run, folder.name, begun["token"]).status_code == 200
+    (sent,) = podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+    assert sent["state"] in ("queued", "grading")

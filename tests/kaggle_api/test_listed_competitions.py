@@ -1,0 +1,57 @@
+"""What a run's key is told of its competition: its bounds, and under `full` the human board."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
+
+from tests.api.conftest import Podium
+
+SERVICE = "/api/v1/competitions.CompetitionApiService"
+
+
+def of(client: httpx.Client, slug: str, *names: str) -> list[Any]:
+    """These fields of the competition, as the holder of a key reads them."""
+    found = client.post(f"{SERVICE}/GetCompetition", json={"competitionName": slug}).json()
+    return [found[name] for name in names]
+
+
+def test_a_runs_key_reads_its_own_bounds_and_a_researchers_key_the_tags(podium: Podium) -> None:
+    folder = podium.folder()
+    described = folder / "competition.toml"
+    described.write_text('tags = ["a-tag"]\n' + described.read_text())
+    assert podium.send_folder(folder).status_code == 201
+    limits = {"submissions_per_day": 5, "hours": 3}
+    run = podium.run(folder, "full", limits=limits)
+    told = of(run.client, folder.name, "deadline", "maxDailySubmissions", "tags", "teamCount")
+    started = podium.admin.get(f"/v1/runs/{run.id}").json()["started_at"]
+    assert datetime.fromisoformat(told[0]) == datetime.fromisoformat(started) + timedelta(hours=3)
+    assert told[1:] == [5, [], 12]
+
+    other = podium.run(folder, "public")
+    names = "maxDailySubmissions", "teamCount", "submissionsDisabled"
+    assert of(other.client, folder.name, *names) == [0, 0, False]
+    podium.admin.patch(f"/v1/runs/{other.id}", json={"state": "closed"})
+    assert of(other.client, folder.name, *names) == [0, 0, True]
+
+    researcher = podium.client(podium.researcher_key())
+    told = of(researcher, folder.name, "tags", "teamCount", "submissionsDisabled", "deadline")
+    assert told[:3] == [[{"ref": "a-tag", "name": "a-tag"}], 12, False]
+    assert told[3].startswith("2999-12-31")
+
+
+def test_teams_of_the_human_board_sent_their_last_file_on_the_day_of_its_capture(
+    podium: Podium,
+) -> None:
+    folder = podium.competition(toml="captured_at = 2020-05-17\n")
+    run = podium.run(folder, "full")
+    body = {"competitionName": folder.name, "pageSize": 1}
+    page = run.client.post(f"{SERVICE}/GetLeaderboard", json=body).json()
+    (team,) = page["submissions"]
+    assert (team["teamName"], team["submissionDate"]) == ("team 1", "2020-05-17T00:00:00+00:00")
+    packed = run.client.post(
+        f"{SERVICE}/DownloadLeaderboard", json={"competitionName": folder.name}
+    )
+    assert packed.headers["Last-Modified"] == "Sun, 17 May 2020 00:00:00 GMT"
