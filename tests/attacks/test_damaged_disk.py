@@ -76,8 +76,10 @@ def test_damaged_files_of_a_version_grade_nothing(podium: Podium, name: str) -> 
     podium.server.start()
 
     again = run.submit(good_submission(folder, shift=0.1))
+    checked = run.validate(good_submission(folder))
 
     assert good["state"] == "graded"
+    assert checked.is_success == (name == "private/answers.csv")  # a check reads no answers
     assert again.json().get("state") != "graded"
     assert "is damaged" in podium.server.log.read_text()
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from app.domain.states import ArchivalKind, RunState
-from app.errors import NotFound
+from app.domain.states import ArchivalKind, Role, RunState, SubmissionState
+from app.errors import Conflict, NotFound
+from app.services.auth import Caller
 from app.services.experiments.archiving import archive
-from app.services.experiments.runs import change, close_all
+from app.services.experiments.runs import change, close_all, select
 from app.services.runtime.context import Context
 from app.storage.queries import runs
 from app.storage.queries.trust import receipts
@@ -70,3 +73,18 @@ def test_archived_runs_are_closed_with_their_experiment(context: Context, here: 
     assert close_all(context, "third", None) == [run.id]
     with pytest.raises(NotFound):
         close_all(context, "thrid", None)
+
+
+def test_a_run_may_choose_a_file_of_which_it_does_not_know_yet_that_it_was_rejected(
+    context: Context, here: World
+) -> None:
+    step = context.settings.model_copy(update={"outcome_step_seconds": 60.0})
+    later, now = replace(context, settings=step), datetime.now(UTC)
+    state = SubmissionState.REJECTED
+    sent = make_submission(here.run, state=state, received_at=now, settled_at=now)
+    context.database.write(lambda session: add_submission(session, sent))
+
+    with pytest.raises(Conflict, match="was rejected"):
+        select(later, Caller(Role.ADMIN, "key_1"), here.run.id, sent.id)
+    agent = Caller(Role.RUN, "key_2", run_id=here.run.id)
+    assert select(later, agent, here.run.id, sent.id).selected_id == sent.id

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.domain.result_choices import Axis, Padding, Reviews
+from app.domain.result_choices import Axis, Excluded, Padding, Reviews
 from app.domain.states import ArchivalKind, SubmissionState
 from app.errors import AttemptsMissing
 from app.services.results.choice.histories import MissingResult, histories_of
@@ -23,6 +23,7 @@ from tests.services.results.make import (
     closed_run,
     exclude,
 )
+from tests.services.submissions.conftest import readable_version
 from tests.storage.make import add_submission, make_submission
 
 FAIL = ResultFilter(padding=Padding.FAIL)
@@ -79,6 +80,19 @@ def test_runs_that_reviews_exclude_and_imports_have_no_files(
     ignoring = ResultFilter(padding=Padding.FAIL, reviews=Reviews.IGNORE)
     found = histories_of(context, "first", ignoring)
     assert [(one.seed, len(one.sent)) for one in found.runs] == [(1, 1), (2, 2), (3, 0)]
+
+
+def test_a_flagged_competition_that_counts_as_failed_has_no_files(
+    context: Context, bikes: VersionRecord
+) -> None:
+    flags = [{"code": "leaky", "note": "the answers are public"}]
+    leaves = readable_version(context, "leaves", document={"flags": flags})
+    for version in (bikes, leaves):
+        closed_run(context, version, 1, {})
+
+    failing = ResultFilter(exclude_flags=("leaky",), excluded=Excluded.FAIL)
+    found = histories_of(context, "first", failing).runs
+    assert [(one.competition, len(one.sent)) for one in found] == [("bikes", 1), ("leaves", 0)]
 
 
 def test_archived_runs_and_later_files_are_left_out(context: Context, bikes: VersionRecord) -> None:

@@ -35,6 +35,15 @@ def test_the_last_file_loses_the_medal_that_the_best_public_score_keeps(context:
     assert (found.shake_up.runs, found.shake_up.left_out) == (1, 1)
 
 
+def test_where_no_place_is_known_the_regret_has_no_percentiles(context: Context) -> None:
+    closed_run(context, readable_version(context, "bikes"), 1, {**BEST, "better": None}, LAST)
+
+    found = selection(context, "first", ResultFilter())
+
+    assert (found.placed, found.unplaced) == (0, ["bikes"])
+    assert [one.percentiles for one in found.costs] == [None] * 3
+
+
 def test_imports_alone_chose_nothing(context: Context) -> None:
     import_medals(context, "first", {"bikes": ["gold"]})
     closed_run(context, readable_version(context, "bikes"), 1)
