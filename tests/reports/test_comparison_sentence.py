@@ -67,3 +67,10 @@ def test_who_is_ahead_by_less_than_a_point_is_ahead() -> None:
     sentence = comparison_sentence("a", "b", compare(ours, theirs), "any_medal")
 
     assert sentence.startswith("a is ahead of b by 0.5 points of any medal")
+    assert (
+        "95 % interval: -0.5 to 1.5 points. The difference cannot be told from chance." in sentence
+    )
+    few, none = grid([*["gold"] * 4, *[None] * 14]), grid([None] * 18)
+    assert comparison_sentence("a", "b", compare(few, none), "any_medal").endswith(
+        "95 % interval: 0.9 to 43.5 points. The difference is more than chance."
+    )

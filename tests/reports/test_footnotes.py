@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 from app.domain.result_choices import Excluded, Padding, Reviews
 from app.receipts.statements import ReceiptKind
-from app.reports.document.footnotes import footnotes, marks_of, shared_notes
+from app.reports.document.footnotes import footnotes, marked, marks_of, shared_notes
 from app.reports.document.page import Marked
 from app.services.public_log.freezes import Freeze
 from app.services.results.inputs.scope import ResultFilter
@@ -39,6 +39,13 @@ def test_what_agents_and_harnesses_were_told() -> None:
             "2 private scores."
         )
     ]
+    silent = footnotes(replace(about, disclosed={"harness_failure": 1}))
+    assert silent[1].endswith(
+        "Told to the agents: 0 validations, 0 public scores, 0 private scores."
+    )
+    assert silent[2].startswith(
+        "Told to harnesses: 0 validations, 0 private scores, 1 failure of grading."
+    )
     assert footnotes(replace(about, disclosed=everything))[1:] == [
         (
             "Feedback: 1 full, 2 validity. Told to the agents: 3 validations, 1 search score, "
@@ -157,7 +164,9 @@ def test_a_note_of_several_experiments_appears_once_with_their_names() -> None:
             "(padding=none)."
         ),
     ]
-    assert marks_of(PLAIN, second)("5") == "5"
+    assert marks_of(PLAIN, second)("5") == "5" == marked("5", 0, Padding.FAIL)
+    note = "2 missing results count as failures (padding=fail)"
+    assert marked("5", 2, Padding.FAIL) == Marked("5", (note,))
     assert marks_of(PLAIN, third, third)("5") == Marked(
         "5", ("1 missing: such results are listed (padding=none)",)
     )
