@@ -1,3 +1,4 @@
+import errno
 import gzip
 import io
 import os
@@ -258,6 +259,25 @@ def test_a_zip_member_that_is_no_plain_file_is_refused(problem_of, mode):
     )
 
 
+def test_a_zip_may_state_the_current_directory_and_the_modes_of_plain_files(unpack):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, mode in (("./", 0o40755), ("./tiny/", 0o40755), ("./tiny/a.csv", 0o100644)):
+            member = zipfile.ZipInfo(name)
+            member.external_attr = mode << 16
+            archive.writestr(member, b"")
+
+    assert contents(unpack(out.getvalue())) == {"tiny/a.csv": b""}
+
+
+def test_a_full_disk_is_not_called_damage_of_the_archive(unpack):
+    def progress(name, size):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        unpack(FORMS["zip"], progress=progress)
+
+
 def test_an_encrypted_zip_is_refused(problem_of):
     data = bytearray(zipped({"tiny/public/x": b"secret"}))
     data[6] |= 1  # the flag in the member's header,
@@ -331,11 +351,12 @@ def test_overlapping_zip_members_are_refused(problem_of):
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_the_number_of_files_is_bounded(problem_of, pack):
+def test_the_number_of_files_is_bounded(unpack, problem_of, pack):
     assert problem_of(pack({f"tiny/{n}": b"" for n in range(60)}), max_files=50) == (
         "archive",
         "more than 50 files",
     )
+    unpack(pack({f"tiny/{n}": b"" for n in range(50)}), max_files=50)
 
 
 def test_folders_count_as_files(problem_of):
