@@ -191,6 +191,9 @@ def _bounds(rule: Any) -> Iterable[tuple[str, Any]]:
 def _sentences(refusal: ValidationError) -> Iterable[str]:
     fields = {variable(name, field): field for name, field in Settings.model_fields.items()}
     for mistake in refusal.errors(include_url=False):
+        if not mistake["loc"]:  # a rule of `Settings` itself, whose value may be a secret
+            yield str(mistake["ctx"]["error"])
+            continue
         place = str(mistake["loc"][0])
         name = place if place in fields else PREFIX + place.upper()
         value = str(mistake["input"])[:100]

@@ -194,7 +194,10 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _metrics_key_is_long(self) -> Self:
         if 0 < len(self.metrics_key.get_secret_value()) < SHORTEST_METRICS_KEY:
-            raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
+            raise ValueError(
+                f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters: choose a "
+                "longer key."
+            )
         return self
 
     @model_validator(mode="after")

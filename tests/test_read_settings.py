@@ -48,6 +48,12 @@ def test_a_wrong_value(
     assert refusal() == f"{name} is {value!r}: expected {expected}."
 
 
+def test_a_short_key_for_metrics_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODIUM_METRICS_KEY", "short-secret")
+
+    assert refusal() == "PODIUM_METRICS_KEY has fewer than 16 characters: choose a longer key."
+
+
 @pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])
 @pytest.mark.parametrize("path", ["x" * 5000, "/" + "x" * 300, "x/" * 2050])
 def test_a_path_that_no_file_system_has(
