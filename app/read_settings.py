@@ -37,6 +37,9 @@ OF_CLIENTS = frozenset(
 # podium.
 NO_SETTING = re.compile(r"PODIUM_(TEST_.*|SERVICE_.*|PORT_[0-9]+_.*|NAME|ENV_.*)")
 LONGEST_NAME = "x" * 100  # letters that paths in such a directory may have more
+PATTERNS = {  # what the values of a setting are written like
+    "PODIUM_SIGNER_NAME": "a host name or address: letters, digits and . _ / @ : -, at most 100"
+}
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
 
 
@@ -192,12 +195,12 @@ def _sentences(refusal: ValidationError) -> Iterable[str]:
     fields = {variable(name, field): field for name, field in Settings.model_fields.items()}
     for mistake in refusal.errors(include_url=False):
         if not mistake["loc"]:  # a rule of `Settings` itself, whose value may be a secret
-            yield str(mistake["ctx"]["error"])
+            yield f"{mistake['ctx']['error']}."
             continue
         place = str(mistake["loc"][0])
         name = place if place in fields else PREFIX + place.upper()
         value = str(mistake["input"])[:100]
-        yield f"{name} is {value!r}: expected {expected(fields[name])}."
+        yield f"{name} is {value!r}: expected {PATTERNS.get(name) or expected(fields[name])}."
 
 
 def _refuse_unknown_names() -> None:

@@ -184,6 +184,7 @@ class Settings(BaseSettings):
     )
     signer_name: str = Field(
         "",
+        pattern=r"^([A-Za-z0-9][A-Za-z0-9._/@:-]{0,99})?$",
         description="the name under which receipts are signed, as a host name; fixed by the first "
         "receipt; empty: a random one",
     )
@@ -194,10 +195,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _metrics_key_is_long(self) -> Self:
         if 0 < len(self.metrics_key.get_secret_value()) < SHORTEST_METRICS_KEY:
-            raise ValueError(
-                f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters: choose a "
-                "longer key."
-            )
+            raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
         return self
 
     @model_validator(mode="after")

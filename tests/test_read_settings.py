@@ -48,10 +48,19 @@ def test_a_wrong_value(
     assert refusal() == f"{name} is {value!r}: expected {expected}."
 
 
+@pytest.mark.parametrize("name", ["two words", "-x", "x" * 101, "a\nb", "ä", "a,b", "a+b", "*"])
+def test_a_name_that_no_line_of_signers_can_have(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("PODIUM_SIGNER_NAME", name)
+
+    assert refusal().startswith(f"PODIUM_SIGNER_NAME is {name[:100]!r}: expected a host name")
+
+
 def test_a_short_key_for_metrics_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PODIUM_METRICS_KEY", "short-secret")
 
-    assert refusal() == "PODIUM_METRICS_KEY has fewer than 16 characters: choose a longer key."
+    assert refusal() == "PODIUM_METRICS_KEY has fewer than 16 characters."
 
 
 @pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import BadSettings, Conflict, NotFound
+from app.errors import Conflict, NotFound
 from app.receipts.allowed_signers import read_allowed_signers, read_revoked
 from app.receipts.check import Trust, check_consistency
 from app.receipts.checkpoints import read_checkpoint
@@ -175,14 +175,6 @@ def test_the_name_of_the_signer_is_set_once(context, database_url, tmp_path):
     named.close()
     keys.rotate(context)
     assert {one.name for one in log_view.keys(context)} == {"podium.example"}
-
-
-@pytest.mark.parametrize("name", ["two words", "a,b", "a+b", "*", "ä"])
-def test_a_name_that_no_file_can_have_is_refused(database_url, tmp_path, name):
-    found = opened(tmp_path, database_url, signer_name=name)
-    with pytest.raises(BadSettings, match="PODIUM_SIGNER_NAME"):
-        append(found)
-    found.close()
 
 
 def test_regrades_and_acts_of_other_kinds_are_logged_alike(context):
