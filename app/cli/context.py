@@ -36,7 +36,11 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     from app.read_settings import make_data_directory, read_settings
     from app.services.operations.start_checks import refuse_other_store
     from app.services.operations.unfinished_restore import refuse_unfinished_restore
-    from app.services.runtime.context import continue_ids, open_context
+    from app.services.runtime.context import (
+        continue_ids,
+        open_context,
+        require_postgres_of_queue,
+    )
     from app.storage.database.wait_for_database import (
         upgrade_when_reachable,
         wait_until_reachable,
@@ -47,6 +51,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     is_new_here = not settings.has_database and "data_dir" not in settings.model_fields_set
     if not creates:
         require_podium(settings)
+    require_postgres_of_queue(settings)
     wait_until_reachable(settings.database_url, 0)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)

@@ -20,7 +20,7 @@ from app.services.operations.start_checks import refuse_other_store
 from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
-from app.services.runtime.context import Context, open_context
+from app.services.runtime.context import Context, open_context, require_postgres_of_queue
 from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
 from app.storage.database import revisions
@@ -79,6 +79,7 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
             f"there is no queue {', '.join(unknown) or '(none named)'}; the queues are: "
             + ", ".join(QUEUES)
         )
+    require_postgres_of_queue(settings)
     make_data_directory(settings.data_dir)
     warn_of_open_directory(settings.data_dir)
     require_store(settings)

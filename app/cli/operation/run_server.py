@@ -26,6 +26,7 @@ from app.read_settings import make_data_directory, read_settings, warn_of_open_d
 from app.services.operations import start_checks
 from app.services.operations.unfinished_restore import refuse_unfinished_restore
 from app.services.runtime.blob_store import require_store
+from app.services.runtime.context import require_postgres_of_queue
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable, wait_until_reachable
 from app.units import host_and_port
@@ -51,6 +52,7 @@ def run_server(host: str | None, port: int | None) -> None:
     changes = {"host": host, "port": port}
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
     configure_logs(settings.log_level, request_id.get)
+    require_postgres_of_queue(settings)
     listener = _listen(settings.host, settings.port)  # before anything is made
     wait_until_reachable(settings.database_url, DATABASE_SECONDS)
     make_data_directory(settings.data_dir)

@@ -113,6 +113,19 @@ class Context:
         return self.scratches.new()
 
 
+def require_postgres_of_queue(settings: Settings) -> None:
+    """Check that a queue has PostgreSQL. Call before anything is made.
+
+    Raises:
+        QueueNeedsPostgres: PODIUM_DISPATCH is queue and the database is SQLite.
+    """
+    if settings.queues and settings.is_sqlite:
+        raise QueueNeedsPostgres(
+            "PODIUM_DISPATCH is queue, and the queue is in PostgreSQL: set PODIUM_DATABASE_URL to "
+            "postgresql://user:password@host/database, or PODIUM_DISPATCH to embedded."
+        )
+
+
 def open_context(
     settings: Settings, *, grades: bool | None = None, validates: bool | None = None
 ) -> Context:
@@ -130,11 +143,7 @@ def open_context(
         QueueNeedsPostgres: PODIUM_DISPATCH is queue and the database is SQLite.
         BadSettings: the data directory cannot be written.
     """
-    if settings.queues and settings.is_sqlite:
-        raise QueueNeedsPostgres(
-            "PODIUM_DISPATCH is queue, and the queue is in PostgreSQL: set PODIUM_DATABASE_URL to "
-            "postgresql://user:password@host/database, or PODIUM_DISPATCH to embedded."
-        )
+    require_postgres_of_queue(settings)
     grades = not settings.queues if grades is None else grades
     validates = not (settings.queues and grades) if validates is None else validates
     data = settings.data_dir

@@ -98,6 +98,23 @@ def test_a_start_that_cannot_listen_makes_no_directory(
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.parametrize("words", ["serve --port 0", "worker", "import folder ."])
+def test_a_queue_without_postgresql_is_refused_before_anything_is_made(
+    tmp_path: Path, words: str
+) -> None:
+    """The store that a server made was another database's once PODIUM_DATABASE_URL was set."""
+    folder = write_competition(tmp_path / "tiny")
+    server = PodiumServer(tmp_path / "data", dispatch="queue")
+
+    done = run_podium(
+        words.split(), env=server.environment, cwd=folder, capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert "set PODIUM_DATABASE_URL" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="there is no IPv6 here")
 def test_an_address_of_ipv6_is_printed_as_urls_write_it(tmp_path: Path) -> None:
     server = PodiumServer(tmp_path / "data")
