@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+CODE = r"^[a-z][a-z0-9_]*$"
 # Results repeat them in each row.
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
+Code = Annotated[str, StringConstraints(pattern=CODE, max_length=100)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=10_000)]
 
 

@@ -8,6 +8,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from app.domain.base_model import CODE
+
 EXPECTED = {
     "string_type": "text in quotes",
     "int_type": "a whole number, without quotes",
@@ -25,6 +27,7 @@ EXPECTED = {
     "date_from_datetime_parsing": "a date, as 2024-08-01",
     "string_too_short": "text that is not empty",
 }
+PATTERNS = {CODE: "small letters, digits and _, of which the first is a letter"}
 COLUMNS = 'a table of columns, as: [submission.columns] count = { kind = "number" }'
 BOUNDS = {
     "greater_than": ("greater than", "gt"),
@@ -62,6 +65,8 @@ def value_message(error: Any) -> str:
         return f"expected at most {context['max_length']} of them, not {context['actual_length']}"
     if kind == "string_too_long":
         return f"expected at most {context['max_length']} characters, not {len(error['input'])}"
+    if context.get("pattern") in PATTERNS:
+        return f"expected {PATTERNS[context['pattern']]}, not {error['input']!r}"
     if kind in EXPECTED:
         given = error["input"]
         shown = f", not {given!r}" if isinstance(given, str | int | float) else ""

@@ -160,7 +160,7 @@ def test_an_unknown_key_is_named(text, key):
         (BIKE.replace("version = 1", 'version = "one"'), "version", "a whole number"),
         ('complexity = "hard"\n' + BIKE, "complexity", "'low', 'medium' or 'high'"),
         ("tags = [1]\n" + BIKE, "tags.0", "text in quotes"),
-        (BIKE.replace("root_mean_squared_log_error", "RMSLE!"), "metric.name", "pattern"),
+        (BIKE.replace("root_mean_squared_log_error", "RMSLE!"), "metric.name", "a letter, not"),
         (BIKE.replace('id = "datetime"', "id = []"), "submission", "at least one column"),
         (BIKE.replace('id = "datetime"', 'id = ["a", "a"]'), "submission", "names a column twice"),
         (BIKE.replace('id = "datetime"', "id = 5"), "submission.id", "expected a list"),
@@ -264,7 +264,7 @@ def test_an_unknown_key_is_named(text, key):
             "baseline.success_threshold",
             "greater",
         ),
-        (BIKE + '[[flags]]\ncode = "Bad Code"\nnote = "x"\n', "flags.0.code", "pattern"),
+        (BIKE + '[[flags]]\ncode = "Bad Code"\nnote = "x"\n', "flags.0.code", "a letter, not"),
         (BIKE + '[[flags]]\ncode = "a"\nnote = ""\n', "flags.0.note", "not empty"),
         (BIKE + '[[flags]]\ncode = "a"\nnote = "b"\n' * 2, "flags", "a flag is stated twice"),
         # Thousands of them made a result of one experiment take a minute and gigabytes.
