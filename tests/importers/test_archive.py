@@ -168,6 +168,8 @@ UNSAFE = {
     "tiny/a\x7fb": "control characters",
     "tiny/.hidden": "start with a dot",
     "tiny/./a": "start with a dot",
+    "tiny/ a.csv": "end with a blank",
+    "tiny/a.csv ": "end with a blank",
     "tiny/" + "d/" * 200 + "x": "longer than",
     "tiny/" + "ü" * 150: "longer than 255 bytes",
 }

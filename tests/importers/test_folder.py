@@ -653,6 +653,9 @@ def test_decimals_that_a_medal_line_has_more_of_are_refused(tiny):
 
     assert key == "leaderboard.decimals"
     assert message == "is 2, but a medal line is '0.125'; leave it out here"
+    last = lines + "bronze = 0.5005\ndecimals = 3\n"
+    write(tiny, {"competition.toml": TOML + BOARD + last})
+    assert problem_of(tiny)[2] == "is 3, but a medal line is '0.5005'; leave it out here"
     write(tiny, {"competition.toml": TOML + BOARD + lines + "decimals = 3\n"})
     stage(tiny)
 

@@ -43,7 +43,20 @@ def test_medals_are_recomputed_and_differences_listed() -> None:
         ("total_gold_medals", 1, 0),
         ("total_bronze_medals", 0, 1),
     ]
+    assert [m.note for m in found.mismatches[2:]] == [""] * 3
     assert found.entries[0].medal == "bronze"
+    assert [one.higher_is_better for one in found.entries] == [False, True]
+    del document["total_medals"]
+    assert read(document).mismatches[2].note == "the report has no such total"
+
+
+def test_a_score_is_a_submission_whatever_the_report_says_of_one() -> None:
+    bare = {**entry(LEAF, 0.5), "submission_exists": None}
+    found = read([bare])
+    assert (found.entries[0].made, found.entries[0].valid) == (True, True)
+    assert [(m.field, m.note) for m in found.mismatches] == [
+        ("submission_exists", "the report does not say")
+    ]
 
 
 def test_a_list_and_a_single_report_are_read() -> None:
@@ -76,7 +89,7 @@ def test_an_entry_without_thresholds_keeps_the_files_word_and_says_so() -> None:
         bare[f"{name}_threshold"] = None
     found = read([bare])
     assert found.entries[0].medal == "bronze"
-    assert [m.field for m in found.mismatches] == ["any_medal"]
+    assert [(m.field, m.file) for m in found.mismatches] == [("any_medal", "bronze")]
     assert "cannot be recomputed" in found.mismatches[0].note
 
 
@@ -98,10 +111,13 @@ def test_a_run_without_a_submission_may_have_no_lines() -> None:
         (b'{"competition_reports": {}}', "competition_reports", "not a list"),
         (b'{"competition_reports": [3]}', "competition_reports[0]", "an object"),
         (b'[{"competition_id": "../x"}]', "[0].competition_id", "not the id"),
+        (b'[{"competition_id": 3, "score": 1}]', "[0].competition_id", "not the id"),
         (b'[{"competition_id": "a"}]', "score", "it is not there"),
         (b'[{"competition_id": "a", "score": "0.5"}]', "score", "not a number"),
         (b'[{"competition_id": "a", "score": 1, "any_medal": 1}]', "any_medal", "true, false"),
+        (b'[{"competition_id": "a", "score": 1' + b"0" * 400 + b"}]", "score", "is too large"),
         (b'{"competition_id": "a", "competition_id": "b"}', "", "twice"),
+        (b"[" * 101 + b"1" + b"]" * 101, "", "nested more than 100 deep"),
         (b"[" * 100_000, "", "nested more than 100 deep"),
         (b"[" + b"1," * 3_000_001 + b"1]", "", "more than 3,000,000 values"),
     ],

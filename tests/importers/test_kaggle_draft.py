@@ -37,6 +37,31 @@ def test_the_columns_are_those_of_the_sample(
     assert f'"{columns[1]}" = {{ kind' in text
 
 
+def test_what_kaggle_says_is_in_the_draft_and_guesses_are_called_so(tmp_path: Path) -> None:
+    archive = tmp_path / "bikes.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("sample_submission.txt", b"row,count\n")
+    about, pages = replace(ABOUT, url="https://example.org"), {"evaluation": " By error. "}
+
+    todo = write_draft(tmp_path / "guessed", about, pages, archive)
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("sample_submission.csv", b"row,count\n")
+    known = write_draft(tmp_path / "known", replace(about, url="", metric=""), {}, archive)
+
+    written = {
+        folder: [(tmp_path / folder / name).read_text() for name in ("description.md", "README.md")]
+        for folder in ("guessed", "known")
+    }
+    assert "so the names are guesses" in todo[1]
+    assert "guesses" not in known[1]
+    assert (written["guessed"][0], written["known"][0]) == ("By error.\n", "# Bikes\n")
+    assert "Drafted from https://example.org. What" in written["guessed"][1]
+    assert "Drafted from bikes. What" in written["known"][1]
+    for folder, name in (("guessed", "'rmse'"), ("known", "'nothing'")):
+        text = (tmp_path / folder / "competition.toml").read_text()
+        assert f"# Kaggle calls it {name}; the names here" in text
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
 def test_a_damaged_sample_is_none(tmp_path: Path, method: int) -> None:
     archive = tmp_path / "bikes.zip"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from app.domain.read_leaderboard import read_score_texts
 from app.errors import BadCompetition
-from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
+from app.importers.kaggle_leaderboard import MAX_BYTES, read_kaggle_leaderboard
 
 
 def scores_of(data: bytes, tmp_path: Path) -> list[float]:
@@ -29,6 +30,31 @@ def zipped(text: bytes) -> bytearray:
 def test_scores_are_in_the_order_of_their_ranks(tmp_path: Path) -> None:
     assert scores_of(b"Rank,Score\n10,3\n2,2\n1,1\n", tmp_path) == [1, 2, 3]
     assert scores_of(bytes(zipped(b"Rank,Score\n2,2\n1,1\n")), tmp_path) == [1, 2]
+
+
+def test_teams_without_a_score_are_counted_and_blank_lines_are_not(tmp_path: Path) -> None:
+    (tmp_path / "board.csv").write_text("Rank,Score\n1,0.5\n\n2,\n3\n")
+    found = read_kaggle_leaderboard(tmp_path / "board.csv")
+    assert (found.csv_text, found.teams, found.without_score) == ("place,score\n1,0.5\n", 1, 2)
+
+
+@pytest.mark.parametrize("data", [b"", b"Rank\n1\n", b"Score,score\n1,1\n"])
+def test_a_file_without_one_column_of_scores_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(BadCompetition, match="has no column Score"):
+        scores_of(data, tmp_path)
+
+
+def test_a_zip_of_two_boards_and_a_large_file_are_refused(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("one.csv", b"score\n1\n")
+        archive.writestr("two.CSV", b"score\n1\n")
+    with pytest.raises(BadCompetition, match="does not hold one CSV file"):
+        scores_of(out.getvalue(), tmp_path)
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", MAX_BYTES + 1)
+    with pytest.raises(BadCompetition, match=f"is larger than {MAX_BYTES} bytes"):
+        read_kaggle_leaderboard(tmp_path / "large")
 
 
 @pytest.mark.parametrize("rank", ["\N{SUPERSCRIPT TWO}", "9" * 5_000, "", "-1", "\u0663"])

@@ -131,11 +131,12 @@ def test_fields_that_are_not_there_are_listed():
     ],
 )
 def test_failures_of_runs_without_a_final_score(flags, error, kind):
-    run, _ = one(
-        score=[], score_steps=[], final_score=-1, submitted_final_answer=False, error=error,
+    run, listed = one(
+        score=[], score_steps=[], final_score=None, submitted_final_answer=False, error=error,
         extra=extra(**flags),
     )  # fmt: skip
-    assert run.failure is kind
+    assert (run.failure, run.final) == (kind, None)
+    assert ("extra.error" in listed) == bool(error and not flags)
 
 
 def test_infrastructure_takes_a_run_even_with_a_final_score():
@@ -191,6 +192,7 @@ def refused(**given) -> BadEvaluation:
         ({"score_steps": [0, 0.5]}, "score_steps.1"),
         ({"score_steps": [1, 1]}, "score_steps.1"),
         ({"score_steps": [-1, 1]}, "score_steps.0"),
+        ({"score_steps": [0, 2**53]}, "score_steps.1"),
         ({"submitted_final_answer": "yes"}, "submitted_final_answer"),
         ({"total_time": "long"}, "total_time"),
         ({"error": 7}, "error"),
