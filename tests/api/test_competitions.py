@@ -23,6 +23,7 @@ def test_it_tells_what_a_submission_must_look_like(podium: Podium, tiny: Path) -
     assert [f["name"] for f in competition["files"]] == ["sample_submission.csv", "train.csv"]
     assert competition["medals"]["teams"] == 12
     assert competition["medals"]["complete"] is True
+    assert len(competition["content_hash"]) == 64
 
 
 def test_the_files_are_the_same_in_every_answer(podium: Podium, tiny: Path) -> None:
@@ -61,7 +62,8 @@ def test_medal_lines_are_shown_to_a_run_of_the_policy_full_alone(
 ) -> None:
     for policy in ("none", "validity", "public"):
         run = podium.run(tiny, feedback=policy)
-        assert run.client.get(f"/v1/competitions/{tiny.name}").json()["medals"] is None
+        seen = run.client.get(f"/v1/competitions/{tiny.name}").json()
+        assert (seen["medals"], seen["content_hash"]) == (None, None)
     run = podium.run(tiny, feedback="full")
     assert run.client.get(f"/v1/competitions/{tiny.name}").json()["medals"]["teams"] == 12
 

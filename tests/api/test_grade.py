@@ -53,6 +53,8 @@ def test_a_good_file_is_graded_in_one_call(podium, experiment, harness, tiny, go
     assert report["valid_submission"] is report["submission_exists"] is True
     assert report["any_medal"] == (report["grade"]["medal"] is not None)
     assert report["violations"] == report["grade"]["flags"] == []
+    assert (report["medal"], report["violation_count"]) == (report["grade"]["medal"], 0)
+    assert report["percentile"] == report["grade"]["percentile"] is not None
     run = podium.admin.get(f"/v1/runs/{report['run']}").json()
     assert (run["experiment"], run["seed"], run["feedback"]) == (experiment, 2, "none")
     assert answer.headers["Location"] == f"/v1/submissions/{report['id']}"
@@ -85,6 +87,7 @@ def test_a_file_at_fault_is_a_report(harness, tiny, code):  # type: ignore[no-un
     assert report["submission_exists"] is True
     assert report["score"] is report["grade"] is None
     assert code in {one["code"] for one in report["violations"]}
+    assert report["violation_count"] == report["problem"]["violation_count"] > 0
     assert list(theirs.json()) == FIELDS
     assert theirs.json()["valid_submission"] is theirs.json()["any_medal"] is False
 
