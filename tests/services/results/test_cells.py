@@ -22,7 +22,16 @@ from app.storage.queries import runs
 from app.storage.queries.elsewhere import imported_runs
 from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from tests.services.regrades.make import graded
-from tests.storage.make import NOON, World, add_run, add_version
+from tests.services.results.make import closed_run
+from tests.services.submissions.conftest import readable_version
+from tests.storage.make import (
+    NOON,
+    World,
+    add_run,
+    add_submission,
+    add_version,
+    make_submission,
+)
 
 
 def test_a_row_has_the_title_and_flags_of_the_current_version(
@@ -41,6 +50,34 @@ def test_a_row_has_the_title_and_flags_of_the_current_version(
     add_run(context.database, newer, "first", seed=2)
     (row,) = heat_map(context, "first").rows
     assert (row.title, len(row.cells)) == ("New", 2)
+
+
+def test_each_outcome_of_a_run_has_its_state(context: Context) -> None:
+    bikes = readable_version(context, "bikes")
+    place = {"better": 1, "equal": 1, "worse": 2}
+    closed_run(context, bikes, 0, {"medal": "gold", "above_median": True, **place})
+    for seed, medal in ((1, "silver"), (2, "bronze")):
+        closed_run(context, bikes, seed, {"medal": medal, "above_median": True})
+    closed_run(context, bikes, 3, {"above_median": True})
+    closed_run(context, bikes, 4, {"above_median": False})
+    for seed, state in ((5, SubmissionState.REJECTED), (6, SubmissionState.FAILED)):
+        run, _ = closed_run(context, bikes, seed)
+        sent = make_submission(run, state=state, settled_at=NOON)
+        context.database.write(lambda session, sent=sent: add_submission(session, sent))
+    closed_run(context, bikes, 7)
+    open_run, _ = closed_run(context, bikes, 8, state=RunState.OPEN, closed_at=None)
+    waits = make_submission(open_run)
+    context.database.write(lambda session: add_submission(session, waits))
+
+    found = heat_map(context, "first")
+    (row,) = found.rows
+    assert [cell.state for cell in row.cells] == [
+        CellState.GOLD, CellState.SILVER, CellState.BRONZE, CellState.ABOVE_MEDIAN,
+        CellState.VALID, CellState.REJECTED, CellState.FAILED, CellState.NOTHING,
+        CellState.PENDING,
+    ]  # fmt: skip
+    assert row.medals == 3
+    assert (found.summary.percentile, found.summary.open) == (75.0, 1)
 
 
 def test_few_runs_of_many_seeds_do_not_fill_a_page_with_cells_of_no_run(context: Context) -> None:
