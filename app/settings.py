@@ -121,6 +121,7 @@ class Settings(BaseSettings):
     gc_hours: float = Field(
         24.0,
         ge=0,
+        le=1_000_000,  # a thread can wait for 2,562,047 hours
         description="hours between two removals of files that no row names; 0: never by itself",
     )
     gc_age_hours: float = Field(
