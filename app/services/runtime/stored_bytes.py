@@ -91,11 +91,11 @@ class StoredBytes:
         return known
 
     def _require(self, run_id: str, total: int) -> None:
-        if total > self._limit_mb * MEGABYTE:
+        limit = self._limit_mb * MEGABYTE
+        if total > limit:
             raise QuotaExceeded(
-                f"The submissions of run {run_id} would have {total / MEGABYTE:.0f} MB together, "
-                f"and a run may store {self._limit_mb} MB (PODIUM_RUN_STORED_MB). "
-                "Nothing was stored.",
+                f"The submissions of run {run_id} would have {total:,} bytes together, and a run "
+                f"may store {limit:,} (PODIUM_RUN_STORED_MB). Nothing was stored.",
                 retry_after=int(DAY.total_seconds()),
             )
 
