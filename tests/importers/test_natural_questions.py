@@ -12,6 +12,17 @@ ENDLESS = (
 )
 
 
+def test_each_question_has_a_long_and_a_short_answer_of_which_each_is_accepted() -> None:
+    line = (
+        '{"example_id": 7, "annotations": [{"long_answer": {"start_token": 3, "end_token": 9}, '
+        '"short_answers": [{"start_token": 4, "end_token": 5}, {"start_token": 6, "end_token": 7}],'
+        ' "yes_no_answer": "NONE"}]}'
+    )
+    assert answers_csv(line.encode()) == (
+        b"example_id,PredictionString,accepted\n7_long,3:9,3:9\n7_short,4:5,4:5|6:7\n"
+    )
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import Invalid
+from app.importers import submission_folder
 from app.importers.submission_folder import read_submission_folder
 
 
@@ -46,15 +47,17 @@ def test_paths_of_another_machine_and_attempts_without_a_file(tmp_path: Path) ->
 
 
 def test_run_groups_are_seeds_in_the_order_of_their_names(tmp_path: Path) -> None:
-    for group in ("2025-02_b", "2025-01_a"):
+    for group in ("2025-02_b", "2025-01_a", "2025-03_c"):  # in no order of directories
         (tmp_path / group).mkdir()
         (tmp_path / group / "x.csv").write_text(group)
         write_list(tmp_path / group, [line("a", "x.csv")])
     found = read_submission_folder(tmp_path)
     assert [(one.group, one.seed) for one in found.attempts] == [
-        ("2025-01_a", 0), ("2025-02_b", 1),
+        ("2025-01_a", 0), ("2025-02_b", 1), ("2025-03_c", 2),
     ]  # fmt: skip
-    assert [one.file.read_text() for one in found.attempts] == ["2025-01_a", "2025-02_b"]
+    assert [one.file.read_text() for one in found.attempts] == [
+        "2025-01_a", "2025-02_b", "2025-03_c",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,17 @@ def test_other_files_are_refused_with_the_line(tmp_path: Path, text: str, why: s
     with pytest.raises(Invalid, match="at line 2") as refused:
         read_submission_folder(tmp_path)
     assert why in refused.value.detail
+
+
+def test_a_list_of_very_many_lines_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submission_folder, "MOST_LINES", 3)
+    write_list(tmp_path, [line("a", None)] * 3)
+    assert len(read_submission_folder(tmp_path).attempts) == 3
+    write_list(tmp_path, [line("a", None)] * 4)
+    with pytest.raises(Invalid, match=r"submission\.jsonl: it has more than 3 lines"):
+        read_submission_folder(tmp_path)
 
 
 def test_a_folder_without_a_list_says_what_is_expected(tmp_path: Path) -> None:
