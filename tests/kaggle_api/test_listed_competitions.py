@@ -29,6 +29,7 @@ def test_a_runs_key_reads_its_own_bounds_and_a_researchers_key_the_tags(podium: 
     started = podium.admin.get(f"/v1/runs/{run.id}").json()["started_at"]
     assert datetime.fromisoformat(told[0]) == datetime.fromisoformat(started) + timedelta(hours=3)
     assert told[1:] == [5, [], 12]
+    assert of(run.client, folder.name, "category", "userHasEntered") == ["", True]
 
     other = podium.run(folder, "public")
     names = "maxDailySubmissions", "teamCount", "submissionsDisabled"
@@ -55,3 +56,28 @@ def test_teams_of_the_human_board_sent_their_last_file_on_the_day_of_its_capture
         f"{SERVICE}/DownloadLeaderboard", json={"competitionName": folder.name}
     )
     assert packed.headers["Last-Modified"] == "Sun, 17 May 2020 00:00:00 GMT"
+
+
+def test_competitions_and_pages_are_listed_as_far_as_they_are_asked_for(podium: Podium) -> None:
+    folders = sorted(podium.competition().name for _ in range(3))
+    researcher = podium.client(podium.researcher_key())
+
+    def page(size: int, token: str = "") -> tuple[list[str], str]:
+        body = {"pageSize": size, "pageToken": token}
+        found = researcher.post(f"{SERVICE}/ListCompetitions", json=body).json()
+        return [one["ref"] for one in found["competitions"]], found["nextPageToken"]
+
+    whole, _ = page(1000)
+    assert [name for name in whole if name in folders] == folders
+    assert page(len(whole)) == (whole, "")
+    first, token = page(2)
+    assert first == whole[:2]
+    assert page(2, token)[0] == whole[2:4]
+
+    for wanted, names in (
+        ("RULES", ["rules"]),
+        ("", ["description", "evaluation", "rules", "data-description"]),
+    ):
+        body = {"competitionName": folders[0], "pageName": wanted}
+        pages = researcher.post(f"{SERVICE}/ListCompetitionPages", json=body).json()["pages"]
+        assert [page["name"] for page in pages] == names
