@@ -10,7 +10,7 @@ from asyncio import StreamReader, StreamWriter
 
 from app.proxy.request_head import NotForwarded, Upstream
 
-CHUNK = 256 * 1024
+CHUNK = 64 * 1024
 CONNECT_SECONDS = 10.0
 
 

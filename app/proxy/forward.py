@@ -20,6 +20,9 @@ from app.proxy.request_head import (
 )
 
 MAX_HEAD_BYTES = 64 * 1024
+# At once, for each address: each takes two of the open files of the process, of which many systems
+# allow 1,024, and some 500 KB if its client does not read.
+MAX_CONNECTIONS = 200
 MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd request raises
 HEAD_SECONDS, LEAVE_SECONDS = 60.0, 5.0
 
@@ -27,8 +30,14 @@ HEAD_SECONDS, LEAVE_SECONDS = 60.0, 5.0
 async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[asyncio.Server]:
     """Listen on all these addresses."""
     secure = ssl.create_default_context() if upstream.tls else None
+    open_now: set[StreamWriter] = set()
 
     async def answer(reader: StreamReader, writer: StreamWriter) -> None:
+        if len(open_now) >= MAX_CONNECTIONS:
+            await _say(writer, 503, f"This forwards {MAX_CONNECTIONS} requests at once. Try again.")
+            writer.close()
+            return
+        open_now.add(writer)
         try:
             try:
                 await _answer(upstream, secure, reader, writer)
@@ -42,6 +51,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
         finally:
             # When the proxy ends, it does not wait for a client that reads nothing.
             writer.transport.abort()
+            open_now.remove(writer)
 
     return [
         await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)

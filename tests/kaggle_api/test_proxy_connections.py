@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.proxy.forward import MAX_CONNECTIONS
 from tests.kaggle_api.test_proxy import forwarding
 from tests.server import free_port
 
@@ -78,3 +79,17 @@ def test_podium_waits_for_no_client_that_has_gone(address, upstream):
     with there, contextlib.suppress(ConnectionResetError):
         while there.recv(4096):
             pass
+
+
+def test_connections_have_a_bound(upstream, tmp_path):
+    """Beyond its open files the proxy wrote thousands of tracebacks a second to its log."""
+    with contextlib.ExitStack() as opened:
+        to = f"http://127.0.0.1:{upstream.getsockname()[1]}"
+        url = opened.enter_context(forwarding(to, "pod_run_x", tmp_path, free_port()))
+        port = int(url.rpartition(":")[2])
+        for _ in range(MAX_CONNECTIONS):
+            opened.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+
+        refused = httpx.get(f"{url}/v1", trust_env=False)
+
+        assert (refused.status_code, refused.json()["code"]) == (503, 503)
