@@ -55,6 +55,7 @@ def test_each_box_takes_the_first_free_point_inside(way, rows):
     assert found.tolist() == [found_plainly(*row) for row in rows]
 
 
+@pytest.mark.large
 def test_many_points_are_not_compared_with_every_box():
     rng = np.random.default_rng(0)
     spread = rng.integers(0, 4000, (300_000, 2))

@@ -125,7 +125,7 @@ def test_a_loop_over_scikit_learn_gives_the_same_scores(name: str) -> None:
     predicted = np.clip(0.3 * true + 0.7 * rng.random(300), 0.01, 0.99).round(2)
     given = (predicted > 0.5) * 1.0 if name in OF_CLASSES else predicted
     plan = Case(name, {}, true, given).plan()
-    drawn = rng.integers(0, 300, (100, 300))
+    drawn = rng.integers(0, 300, (50, 300))
     weights = np.stack([np.bincount(rows, minlength=300) for rows in drawn]).astype(float)
 
     expected = [SKLEARN[name](true[rows], predicted[rows]) for rows in drawn]
