@@ -75,7 +75,13 @@ WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
 }
 
 
+WITH_HELP = {"history", "long_run", "soak", "times", "waited"}  # that print their own
+
+
 def run(names: list[str]) -> None:
+    if {"-h", "--help"} & set(names) and names[0] not in WITH_HELP:
+        print(__doc__)
+        return
     if names and names[0] in WITH_ARGUMENTS and not set(names[1:]) & set(BENCHMARKS):
         WITH_ARGUMENTS[names[0]](*names[1:])
         return

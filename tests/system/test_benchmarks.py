@@ -21,6 +21,12 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+def test_help_is_printed_and_nothing_is_measured() -> None:
+    for arguments in (["--help"], ["http", "--help"], ["mutations", "-h"]):
+        assert "`soak` by `--minutes N`" in run(*arguments)
+    assert "--minutes MINUTES" in run("soak", "--help")
+
+
 def test_a_family_of_metrics_is_graded_beside_the_reference_and_its_memory_measured() -> None:
     """The benchmark itself compares the two scores."""
     told = run("families", "nomad2018-predict-transparent-conductors")
