@@ -138,6 +138,10 @@ def test_files_at_the_top_are_refused_with_a_remedy_that_exists(problem_of, pack
     )
 
 
+def test_a_file_of_one_letter_is_named(problem_of):
+    assert problem_of(zipped({"x": b""}))[1].startswith("x is at its top")
+
+
 def test_two_folders_are_refused(problem_of):
     _, message = problem_of(zipped({**FILES, "more/a.csv": b""}))
 
@@ -159,6 +163,7 @@ def test_an_archive_without_files_is_refused(problem_of, data):
 UNSAFE = {
     "/etc/passwd": "absolute",
     "C:/x": "absolute",
+    "C:": "absolute",
     "../evil.csv": "..",
     "tiny/../../evil.csv": "..",
     "tiny/public/..": "..",

@@ -56,6 +56,7 @@ def test_runs_and_imports_are_listed_by_experiment_and_seed(
     assert (imported.medal, imported.score, imported.improvement) == ("gold", 0.5, 0.875)
     assert (run.submission, run.medal, run.percentile, run.success) == (sent, "silver", 75.0, True)
     assert run.improvement == 0.5
+    assert (run.agent, run.model, run.made, run.above_median) == ("aide", "m", True, True)
     assert (is_open.made, is_open.valid, is_open.medal, is_open.score) == (None,) * 4
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.bundled import bundled
 from app.domain.feedback import Feedback
-from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
+from app.domain.result_choices import Baselines, Excluded, GroupBy, Padding, SuccessGroupBy
 from app.domain.states import ReportedScoreKind
 from app.errors import AttemptsMissing
 from app.reports.medal_rates import medal_rates_report
@@ -17,12 +17,16 @@ from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
 from app.services.results.experiment_results import describe, medal_rates
 from app.services.results.inputs.scope import ResultFilter
-from app.services.results.success_rates import SuccessScope, success
+from app.services.results.missing_results import BaselinesMissing
+from app.services.results.success_rates import SuccessResults, SuccessScope, success
 from app.services.runtime.context import Context
 from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.factories import write_competition
 from tests.services.regrades.make import graded
+from tests.services.results.make import closed_run
+from tests.services.results.test_competition_results import BASELINE as RUN_BASELINE
+from tests.services.submissions.conftest import TOML, readable_version
 from tests.storage.make import NOON, World, add_run, add_version
 
 BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
@@ -210,3 +214,32 @@ def test_each_group_with_missing_results_is_marked_with_how_they_count(
     assert "- [a] 1 missing: such results count as failures (padding=fail)" in text
     assert "- [b] 1 missing: such results are left out (padding=fail)" in text
     assert "Missing results are left out: lost (all its runs were lost to infrastructure)." in text
+
+
+def test_runs_at_flagged_competitions_are_left_out_or_count_as_failed(context: Context) -> None:
+    flags = {"flags": [{"code": "leaky", "note": "the answers are public"}]}
+    leaves = readable_version(context, "leaves", TOML + RUN_BASELINE, document=flags)
+    bikes = readable_version(context, "bikes", TOML + RUN_BASELINE)
+    for version in (leaves, bikes):
+        closed_run(context, version, 1, {"score": 2.0}, failure="crash")
+        closed_run(context, version, 2, {"score": 2.0}, state="open", closed_at=None)
+
+    def found(excluded: Excluded) -> SuccessResults:
+        filters = ResultFilter(exclude_flags=("leaky",), excluded=excluded)
+        return success(context, "first", SuccessScope(filters), None)
+
+    dropped, failed = found(Excluded.DROP), found(Excluded.FAIL)
+    assert (dropped.competitions, failed.competitions) == (("bikes",), ("bikes", "leaves"))
+    assert (dropped.flags, failed.flags) == ((), (("leaves", "leaky", flags["flags"][0]["note"]),))
+    assert dropped.excluded == failed.excluded == ("leaves",)
+    rates = [one.groups["all"].success_rate for one in (dropped, failed)]
+    assert [rate and rate.mean for rate in rates] == [100.0, 50.0]
+    assert (dropped.open, failed.open) == (1, 1)
+    assert (dropped.failures, failed.failures) == ({"crash": 1}, {"crash": 2})
+    assert [one.competition for one in dropped.baselines] == ["bikes"]
+
+
+def test_a_run_without_a_baseline_is_refused_where_each_must_have_one(context: Context) -> None:
+    closed_run(context, readable_version(context, "bikes"), 1, {"score": 2.0})
+    with pytest.raises(BaselinesMissing):
+        success(context, "first", SuccessScope(ResultFilter()), None)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.domain.feedback import Feedback
 from app.domain.states import Failure, ReportedScoreKind, RunState, SubmissionState
+from app.errors import NotFound
 from app.services.results.inputs.attempts import (
     EXCLUDED,
     ONLY_REPORTED,
@@ -16,14 +18,22 @@ from app.services.results.inputs.attempts import (
     add_run,
     attempt_of_run,
 )
-from app.services.results.run_outcomes import final_score, outcomes_of
+from app.services.results.run_outcomes import (
+    ResultStatus,
+    final_score,
+    outcomes_of,
+    starter_baselines,
+)
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
+from app.storage.queries import runs
+from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.regrades.counted_runs import RunResult
 from tests.services.results.make import add_imports, closed_run, import_medals
-from tests.services.submissions.conftest import readable_version
-from tests.storage.make import NOON
+from tests.services.results.test_competition_results import BASELINE
+from tests.services.submissions.conftest import TOML, readable_version
+from tests.storage.make import NOON, add_submission, make_submission
 
 GRADED = {
     "final": "sub_1", "final_state": SubmissionState.GRADED, "score": 0.5, "medal": "gold",
@@ -153,3 +163,52 @@ def test_an_open_run_is_said_to_be_open(context: Context) -> None:
     closed_run(context, bikes, 2, {"score": 0.5}, state=RunState.OPEN, closed_at=None)
 
     assert [one.is_open for one in outcomes_of(context, "first", None)] == [False, True]
+
+
+def test_outcomes_are_by_competition_and_seed_whatever_they_were_made_of(context: Context) -> None:
+    compared = readable_version(context, "leaves", TOML + BASELINE)
+    closed_run(context, compared, 2, {"score": 2.0})
+    closed_run(context, compared, 0, {"score": 2.0}, failure=Failure.OUT_OF_MEMORY)
+    closed_run(context, readable_version(context, "bikes"), 1, {"score": 2.0})
+    add_imports(context, "first", {"leaves": {1: None}, "bikes": {0: None}})
+
+    found = outcomes_of(context, "first", None)
+    counted, without = ResultStatus.COUNTED, ResultStatus.NO_BASELINE
+    assert [(one.competition, one.seed, one.kind, one.status) for one in found] == [
+        ("bikes", 0, "imported", without), ("bikes", 1, "graded", without),
+        ("leaves", 0, "graded", ResultStatus.LOST), ("leaves", 1, "imported", counted),
+        ("leaves", 2, "graded", counted),
+    ]  # fmt: skip
+    with pytest.raises(NotFound):
+        outcomes_of(context, "frist", None)
+
+
+def test_scores_of_files_do_not_count_beside_a_reported_one(context: Context) -> None:
+    record, _ = closed_run(context, readable_version(context, "bikes"), 1, {"score": 0.5})
+    bad = make_submission(record, state=SubmissionState.REJECTED, settled_at=NOON)
+    context.database.write(lambda session: add_submission(session, bad))
+    context.database.write(lambda session: runs.update_run(session, record.id, selected_id=bad.id))
+
+    (one,) = outcomes_of(context, "first", None)
+    assert (one.kind, one.score, one.best_score, one.scores, one.other_scores) == (
+        None, None, 0.5, 1, 0,
+    )  # fmt: skip
+    own = replace(reported(9.0)[0], run_id=record.id)
+    context.database.write(lambda session: reported_scores.add(session, own))
+    (one,) = outcomes_of(context, "first", None)
+    assert (one.kind, one.score, one.best_score, one.scores, one.other_scores) == (
+        "reported", 9.0, 9.0, 1, 1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("more", ["", BASELINE], ids=["none", "a baseline"])
+def test_a_baseline_of_starter_code_is_the_mean_of_what_counts(context: Context, more: str) -> None:
+    bikes = readable_version(context, "bikes", TOML + more)
+    for seed, score in enumerate((1.7e308, 1.5e308)):
+        closed_run(context, bikes, seed, {"score": score})
+    closed_run(context, bikes, 2)  # without a score
+    closed_run(context, bikes, 3, {"score": 1.0}, failure=Failure.OUT_OF_MEMORY)
+
+    (baseline,) = starter_baselines(context, "first").values()
+    assert baseline.score == pytest.approx(1.6e308)
+    assert baseline.source == "mean of 2 runs of the experiment first"
