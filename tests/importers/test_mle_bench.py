@@ -77,12 +77,14 @@ def test_the_board_of_a_checkout_is_taken_and_its_checksums_are_compared(run, da
     answers = (data / SLUG / "prepared" / "private" / "test.csv").read_bytes()
     md5 = hashlib.md5(answers, usedforsecurity=False).hexdigest()
     board = "teamName,score\n" + "".join(f"t{i},{1 - i / 100}\n" for i in range(40))
+    board += "nobody,\n"
     repo = checkout(tmp_path, board, f"private:\n  test.csv: {md5}\n")
 
     code, found = run("--data-dir", data, SLUG, "--repo", repo)
 
     assert (code, only(found)) == (0, (SLUG, "imported")), found
-    sums, lines = found[0]["notes"]
+    sums, without, lines = found[0]["notes"]
+    assert without == "1 team without a score was left out"
     assert sums == "1 files have the MD5 sums of checksums.yaml"
     assert lines.startswith("the leaderboard has other ")  # which are then not those of our folder
 
@@ -130,6 +132,21 @@ def test_missing_answers_are_told_and_do_not_stop_the_others(run, data):
     assert code == 1
     assert [outcome["state"] for outcome in found] == ["wrong", "skipped"]
     assert found[0]["problems"][0]["file"] == "private/test.csv"
+
+
+def test_public_files_of_all_folders_and_the_description_are_taken(run, data, tmp_path):
+    public = data / SLUG / "prepared" / "public"
+    (public / "images").mkdir()
+    (public / "images" / "a.txt").write_text("a picture")
+    (public / "description.md").write_text("# A task\n")
+
+    assert run("--data-dir", data, SLUG)[0] == 0
+
+    (picture,) = (tmp_path / "podium").rglob("images/a.txt")
+    (description,) = (tmp_path / "podium").rglob("description.md")
+    assert picture.read_text() == "a picture"
+    assert description.read_text() == "# A task\n"
+    assert description.parent == picture.parents[2]
 
 
 def test_of_the_public_files_the_sample_alone_can_be_taken(run, data, tmp_path):

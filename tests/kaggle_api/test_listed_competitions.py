@@ -73,6 +73,10 @@ def test_competitions_and_pages_are_listed_as_far_as_they_are_asked_for(podium: 
     first, token = page(2)
     assert first == whole[:2]
     assert page(2, token)[0] == whole[2:4]
+    body = {"search": folders[1]}
+    found = researcher.post(f"{SERVICE}/ListCompetitions", json=body).json()["competitions"]
+    assert folders[1] in [one["ref"] for one in found]
+    assert folders[0] not in [one["ref"] for one in found]
 
     for wanted, names in (
         ("RULES", ["rules"]),
