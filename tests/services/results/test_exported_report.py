@@ -9,7 +9,8 @@ from app.domain.medals import Medal
 from app.errors import NotFound
 from app.services.results.exported_report import export_report, exported_score
 from app.services.runtime.context import Context
-from tests.services.results.make import add_imports, import_medals
+from tests.services.results.make import add_imports, closed_run, import_medals
+from tests.services.submissions.conftest import readable_version
 
 
 def board(gold: float, *, decimals: int | None = None) -> Leaderboard:
@@ -23,10 +24,11 @@ def board(gold: float, *, decimals: int | None = None) -> Leaderboard:
         (0.912345678, 0.9, Medal.GOLD, 0.91235),
         (0.9000049, 0.900004, Medal.GOLD, 0.9000049),  # 0.90000 would win silver
         (0.899999, 0.9, Medal.SILVER, 0.899999),  # 0.90000 would win gold
+        (0.112501, 0.9, None, 0.112501),  # 0.11250 would not be above the median
     ],
 )
 def test_a_score_is_rounded_unless_that_changes_its_medal(
-    score: float, gold: float, medal: Medal, exported: float
+    score: float, gold: float, medal: Medal | None, exported: float
 ) -> None:
     assert exported_score(score, board(gold), medal, above_median=True) == exported
 
@@ -53,11 +55,28 @@ def test_a_report_counts_what_its_entries_say(context: Context) -> None:
         export_report(context, "first", 2)
 
 
+def test_settled_runs_of_the_seed_are_entries_by_competition(context: Context) -> None:
+    leaves, bikes = (readable_version(context, slug) for slug in ("leaves", "bikes"))
+    for version, seed in ((leaves, 0), (bikes, 1), (bikes, 0)):
+        run, sent = closed_run(context, version, seed, {"score": 0.123456789, "medal": "gold"})
+    closed_run(context, readable_version(context, "whales"), 0, state="open", closed_at=None)
+
+    entries = export_report(context, "first", 0)["competition_reports"]
+
+    assert [(one["competition_id"], one["score"], one["gold_medal"]) for one in entries] == [
+        ("bikes", 0.12346, True), ("leaves", 0.12346, True),
+    ]  # fmt: skip
+    assert entries[0]["submission_path"] == f"runs/{run.id}/submissions/{sent[0]}"
+    with pytest.raises(NotFound, match="There is no experiment 'frist'"):
+        export_report(context, "frist", 0)
+
+
 @pytest.mark.parametrize(
     ("lines", "score", "exported"),
     [
         ({}, 0.899999, 0.899999),  # 0.90000 would win gold by the lines of the report
         ({"median_threshold": None}, 0.899999, 0.9),  # without its lines nothing is compared
+        ({"is_lower_better": None}, 0.899999, 0.9),
         ({}, None, None),
     ],
 )

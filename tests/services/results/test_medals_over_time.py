@@ -11,8 +11,12 @@ from app.services.results.medals_over_time import curves
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import Choice
 from app.storage.database.records import VersionRecord
-from tests.services.results.make import add_imports, closed_run
+from app.storage.queries import runs
+from tests.services.results.make import NOON, add_imports, closed_run
 from tests.services.submissions.conftest import readable_version
+from tests.storage.make import add_submission, make_submission
+
+ALL = ResultFilter()
 
 
 @pytest.fixture
@@ -39,6 +43,20 @@ def test_without_moments_the_last_of_24_is_that_of_the_last_file(
     points = curves(context, "first", ResultFilter(), Axis.HOURS, ()).points[Choice.LAST]
 
     assert (len(points), points[11].at, points[-1].at) == (24, 1.0, 2.0)
+
+
+def test_without_moments_the_last_is_that_of_a_rejected_file_that_came_later(
+    context: Context, bikes: VersionRecord
+) -> None:
+    run, _ = closed_run(context, bikes, 2)
+    (first, *_) = curves(context, "first", ALL, Axis.HOURS, ()).points.values()
+    assert first[-1].at == 2.0
+    bad = make_submission(run, state="rejected", settled_at=NOON, run_seconds=4 * 3600.0)
+    context.database.write(lambda session: add_submission(session, bad))
+    context.database.write(lambda session: runs.update_run(session, run.id, selected_id=bad.id))
+
+    (first, *_) = curves(context, "first", ALL, Axis.HOURS, ()).points.values()
+    assert first[-1].at == 4.0
 
 
 def test_a_result_without_times_is_a_run_without_medals(

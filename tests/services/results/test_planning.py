@@ -19,9 +19,10 @@ def test_each_pair_of_numbers_is_planned_once() -> None:
 
     sizes = [(one.competitions, one.seeds) for one in found.sizes]
     assert sizes == [(22, 1), (22, 3), (75, 1), (75, 3)]
+    assert len(from_spread(SPREAD, range(1, 21), [3], power=0.8, rate="gold").sizes) == 20
 
 
-@pytest.mark.parametrize("numbers", [[], [0], [-1], [100_001], list(range(1, 22))])
+@pytest.mark.parametrize("numbers", [[], [0], [5, 0], [-1], [100_001], list(range(1, 22))])
 def test_numbers_out_of_range_are_refused_by_name(numbers: list[int]) -> None:
     with pytest.raises(Invalid, match=r"^competitions: give 1 to 20 numbers from 1 to 100,000"):
         from_spread(SPREAD, numbers, [3], power=0.8, rate="any_medal")

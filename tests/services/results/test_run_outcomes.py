@@ -212,3 +212,5 @@ def test_a_baseline_of_starter_code_is_the_mean_of_what_counts(context: Context,
     (baseline,) = starter_baselines(context, "first").values()
     assert baseline.score == pytest.approx(1.6e308)
     assert baseline.source == "mean of 2 runs of the experiment first"
+    (first, *_) = outcomes_of(context, "first", None, {"bikes": baseline})
+    assert first.status is ResultStatus.COUNTED

@@ -15,7 +15,8 @@ from app.storage.database.records import RunRecord
 from app.storage.queries import runs
 from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
-from tests.services.submissions.conftest import readable_version
+from tests.services.results.test_competition_results import BASELINE
+from tests.services.submissions.conftest import TOML, readable_version
 from tests.storage.make import (
     NOON,
     add_grade,
@@ -97,6 +98,16 @@ def test_a_reported_final_score_decides_where_nothing_was_graded(
 
     assert found.kind == "reported"
     assert (found.final, found.best) == (found.steps[1], found.steps[0])
+
+
+def test_a_success_is_by_the_threshold_asked_for_or_by_the_baselines(context: Context) -> None:
+    version = readable_version(context, "leaves", TOML + BASELINE)
+    run = add_run(context.database, version, "first")
+    grade(context, run, 3.0)
+
+    declared, asked = (trajectory(context, run.id, threshold) for threshold in (None, 0.5))
+    assert (declared.threshold, asked.threshold) == (0.1, 0.5)
+    assert [one.steps[0].success for one in (declared, asked)] == [True, False]
 
 
 def test_a_run_without_a_score_has_no_steps(context: Context, run: RunRecord) -> None:
