@@ -38,6 +38,8 @@ def test_a_runs_key_reads_its_own_bounds_and_a_researchers_key_the_tags(podium: 
     assert of(other.client, folder.name, *names) == [0, 0, True]
 
     researcher = podium.client(podium.researcher_key())
+    body = {"competitionName": "not-here"}
+    assert researcher.post(f"{SERVICE}/GetCompetition", json=body).status_code == 404
     told = of(researcher, folder.name, "tags", "teamCount", "submissionsDisabled", "deadline")
     assert told[:3] == [[{"ref": "a-tag", "name": "a-tag"}], 12, False]
     assert told[3].startswith("2999-12-31")

@@ -185,6 +185,8 @@ def test_outcomes_are_by_competition_and_seed_whatever_they_were_made_of(context
 
 def test_scores_of_files_do_not_count_beside_a_reported_one(context: Context) -> None:
     record, _ = closed_run(context, readable_version(context, "bikes"), 1, {"score": 0.5})
+    (one,) = outcomes_of(context, "first", None)
+    assert (one.kind, one.score, one.best_score, one.scores) == ("graded", 0.5, 0.5, 1)
     bad = make_submission(record, state=SubmissionState.REJECTED, settled_at=NOON)
     context.database.write(lambda session: add_submission(session, bad))
     context.database.write(lambda session: runs.update_run(session, record.id, selected_id=bad.id))
