@@ -6,12 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.competition import parse_competition
 from app.domain.feedback import Feedback
 from app.kaggle_api.pages import POLICY_RULES, pages_of
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
-from tests.reports.test_agent_guide import CHANCES, IDS_TOML, SUM_TO_ONE, competition, run
+from tests.reports.test_agent_guide import (
+    CHANCES,
+    IDS_TOML,
+    MEASURED,
+    SUM_TO_ONE,
+    competition,
+    run,
+)
 from tests.services.conftest import context
 from tests.services.submissions.conftest import readable_version
 
@@ -65,6 +73,23 @@ def test_the_form_of_a_file_and_the_metric_are_told(entry: CatalogueEntry) -> No
     assert found[-1] == "The probabilities of a row must add up to 1."
     place = "- no id: rows must be in the order of `sample_submission.csv`"
     assert place in evaluation(ids='id_kind = "position"')
+
+
+def test_parameters_and_a_harness_that_measures_are_told(entry: CatalogueEntry) -> None:
+    declared = competition(IDS_TOML)
+    metric = declared.metric.model_copy(update={"parameters": {"beta": 2.0}})
+    weighted = replace(entry, competition=declared.model_copy(update={"metric": metric}))
+    measured = replace(entry, competition=parse_competition("speed", MEASURED), description=None)
+    pages = pages_of(measured, None, [])
+
+    assert "Parameters: `beta=2.0`" in pages_of(weighted, None, [])["evaluation"].splitlines()
+    assert pages["evaluation"].splitlines() == [
+        "Metric: `seconds_per_token`; lower is better.", "",
+        "There are no submissions here: a harness measures and reports the result.",
+    ]  # fmt: skip
+    assert pages["description"] == "Speed"
+    described = replace(measured, description="# Words")
+    assert pages_of(described, None, [])["description"] == "# Words"
 
 
 def test_only_so_many_files_are_listed(entry: CatalogueEntry) -> None:
