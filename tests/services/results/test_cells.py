@@ -78,6 +78,8 @@ def test_each_outcome_of_a_run_has_its_state(context: Context) -> None:
     ]  # fmt: skip
     assert row.medals == 3
     assert (found.summary.percentile, found.summary.open) == (75.0, 1)
+    outside = heat_map(context, "first", "mle-bench-low")
+    assert (outside.seeds, outside.summary.runs) == ((), 0)
 
 
 def test_few_runs_of_many_seeds_do_not_fill_a_page_with_cells_of_no_run(context: Context) -> None:

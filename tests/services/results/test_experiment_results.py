@@ -218,15 +218,16 @@ def test_each_group_with_missing_results_is_marked_with_how_they_count(
 
 def test_runs_at_flagged_competitions_are_left_out_or_count_as_failed(context: Context) -> None:
     flags = {"flags": [{"code": "leaky", "note": "the answers are public"}]}
-    leaves = readable_version(context, "leaves", TOML + RUN_BASELINE, document=flags)
+    document = {**flags, "tags": ["b", "a"], "category": "image"}
+    leaves = readable_version(context, "leaves", TOML + RUN_BASELINE, document=document)
     bikes = readable_version(context, "bikes", TOML + RUN_BASELINE)
     for version in (leaves, bikes):
         closed_run(context, version, 1, {"score": 2.0}, failure="crash")
         closed_run(context, version, 2, {"score": 2.0}, state="open", closed_at=None)
 
-    def found(excluded: Excluded) -> SuccessResults:
+    def found(excluded: Excluded, by: SuccessGroupBy | None = None) -> SuccessResults:
         filters = ResultFilter(exclude_flags=("leaky",), excluded=excluded)
-        return success(context, "first", SuccessScope(filters), None)
+        return success(context, "first", SuccessScope(filters), by)
 
     dropped, failed = found(Excluded.DROP), found(Excluded.FAIL)
     assert (dropped.competitions, failed.competitions) == (("bikes",), ("bikes", "leaves"))
@@ -237,6 +238,14 @@ def test_runs_at_flagged_competitions_are_left_out_or_count_as_failed(context: C
     assert (dropped.open, failed.open) == (1, 1)
     assert (dropped.failures, failed.failures) == ({"crash": 1}, {"crash": 2})
     assert [one.competition for one in dropped.baselines] == ["bikes"]
+    both = ("bikes", "leaves")
+    by_category, by_tag = (
+        found(Excluded.FAIL, by).members for by in (SuccessGroupBy.CATEGORY, SuccessGroupBy.TAG)
+    )
+    assert by_category == {"image": ["leaves"], "all": both}
+    assert list(by_tag.items()) == [
+        ("a", ["leaves"]), ("b", ["leaves"]), ("tabular", ["bikes"]), ("all", both),
+    ]  # fmt: skip
 
 
 def test_a_run_without_a_baseline_is_refused_where_each_must_have_one(context: Context) -> None:
