@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.result_choices import Padding
 from app.errors import Conflict
+from app.reports.selection import selection_report
 from app.services.results.choice.selection import selection
 from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context
@@ -42,6 +43,10 @@ def test_where_no_place_is_known_the_regret_has_no_percentiles(context: Context)
 
     assert (found.placed, found.unplaced) == (0, ["bikes"])
     assert [one.percentiles for one in found.costs] == [None] * 3
+    report = selection_report(found)
+    assert [row["statistic"] for row in report.rows][:3] == ["medal_regret"] * 3
+    assert report.markdown().count("| any medal (%) |") == 3
+    assert "percentile_regret" not in {row["statistic"] for row in report.rows}
 
 
 def test_imports_alone_chose_nothing(context: Context) -> None:
