@@ -87,6 +87,20 @@ def test_failures_that_a_number_tells_are_in_the_ledger(
     assert ledger(run)["totals"]["failures"] == BOUND
 
 
+def test_failures_that_a_refusal_tells_a_harness_are_in_its_part_of_the_ledger(
+    podium: Podium, folder: Path
+) -> None:
+    run = asked(podium, folder)
+    harness = podium.client(podium.harness_key(run.document["experiment"]))
+
+    refused = harness.post(f"/v1/runs/{run.id}/submissions", content=asking(), headers=CSV)
+
+    assert failures_learned(refused) == BOUND
+    exposure = podium.admin.get(f"/v1/runs/{run.id}/exposure").json()
+    assert exposure["harness_totals"]["failures"] == BOUND
+    assert exposure["totals"]["failures"] == 0
+
+
 def test_numbers_told_to_others_or_under_none_enter_nothing(podium: Podium, folder: Path) -> None:
     run = asked(podium, folder)
     told = podium.admin.post(f"/v1/runs/{run.id}/submissions", content=asking(), headers=CSV)

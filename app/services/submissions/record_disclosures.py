@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback, is_shown
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
-from app.storage.database.records import GradeRecord, RunRecord
+from app.storage.database.records import HARNESS, GradeRecord, RunRecord
 from app.storage.queries import exposure, failures
 
 
@@ -72,20 +72,21 @@ def record_disclosures(
 
 
 def record_counted_failures(context: Context, caller: Caller, run: RunRecord) -> None:
-    """Record the failures of a run before its key is told of a number that counts them.
+    """Record the failures of a run before a key is told of a number that counts them.
 
-    How many submissions are left, or a refusal because of failures, tells of them even if the key
-    never asks for the submissions. Those whose outcome is not shown yet are in no such number. For
-    other callers nothing is recorded.
+    How many submissions are left, or a refusal because of failures, tells of them even if the key,
+    that of the run or of a harness, never asks for the submissions. Those whose outcome is not
+    shown yet are in no such number. For readers of results nothing is recorded.
     """
-    if not caller.is_run or not run.feedback.shows_state:
+    if caller.reads_results or not run.feedback.shows_state:
         return
     now = datetime.now(UTC)
     step = context.settings.outcome_step_seconds if run.feedback.hides_time else 0.0
     with context.database.read() as session:
         found = failures.of_run(session, run.id)
     shown = [one for one, received, settled in found if is_shown(received, settled, now, step)]
-    record_disclosures(context, run, run.feedback, [], shown, "", is_first=False)
+    prefix = HARNESS if caller.is_harness else ""
+    record_disclosures(context, run, run.feedback, [], shown, prefix, is_first=False)
 
 
 def record_refusal(context: Context, key: str | None, run_id: str) -> None:
