@@ -18,6 +18,8 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
 NUMBERS = {int, float}
+# Options whose empty value, as from a variable that is not set, would mean all.
+NAMES = {"competition", "experiment", "run", "submission", "suite"}
 
 
 class Group(TyperGroup):
@@ -71,7 +73,7 @@ class LazyCommand(TyperCommand):
 
 
 def _read_plainly(command: Any) -> None:
-    """Refuse empty paths, and numbers with an underscore, as HTTP does: 1_0 is not 10.
+    """Refuse empty paths and names, and numbers with an underscore, as HTTP does: 1_0 is not 10.
 
     The words are checked before Typer reads them, whose errors lose the first words of pydantic's.
     """
@@ -92,11 +94,19 @@ def _read_word(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value:
     if (annotation is Path or Path in get_args(annotation)) and "" in words:
         # As from a variable that is not set. To Python it is the current directory.
         raise typer.BadParameter("expected a path, and it is empty", ctx=ctx, param=parameter)
+    if parameter.name in NAMES and "" in words and _is_given_option(parameter, ctx):
+        raise typer.BadParameter("expected a name, and it is empty", ctx=ctx, param=parameter)
     try:
         return read(ctx, value)
     except typer.BadParameter as refusal:
         refusal.message = refusal.message.removeprefix("Value error, ")
         raise
+
+
+def _is_given_option(parameter: Any, ctx: Any) -> bool:
+    """Whether it is an option with a value of the caller's: the default of some is empty."""
+    is_default = ctx.get_parameter_source(parameter.name).name == "DEFAULT"
+    return parameter.opts[0].startswith("--") and not is_default
 
 
 class Program(TyperCommand):

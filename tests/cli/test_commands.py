@@ -104,6 +104,22 @@ def test_an_empty_path_is_not_the_current_directory(podium: Command, words: str)
     assert "expected a path, and it is empty" in " ".join(done.stderr.split())
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "regrade tiny --apply --reason x --submission", "report first --suite",
+        "runs list --experiment", "runs list --competition", "keys list --run",
+        "faults --submission", "items podium --experiment",
+    ],
+)  # fmt: skip
+def test_an_empty_name_does_not_mean_all(podium: Command, words: str) -> None:
+    """A regrade of one submission, whose variable was not set, was one of all that was applied."""
+    done = podium(*words.split(), "")
+
+    assert done.returncode == 2
+    assert "expected a name, and it is empty" in " ".join(done.stderr.split())
+
+
 def test_an_empty_address_is_not_the_podium_here(podium: Command) -> None:
     podium("db", "upgrade")
     done = podium("keys", "create", "admin", "--url", "")
