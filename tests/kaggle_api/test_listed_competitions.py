@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,6 +11,7 @@ import httpx
 
 from tests.api.conftest import Podium
 
+DAY = "2020-05-17T00:00:00+00:00"
 SERVICE = "/api/v1/competitions.CompetitionApiService"
 
 
@@ -48,16 +51,28 @@ def test_a_runs_key_reads_its_own_bounds_and_a_researchers_key_the_tags(podium: 
 def test_teams_of_the_human_board_sent_their_last_file_on_the_day_of_its_capture(
     podium: Podium,
 ) -> None:
-    folder = podium.competition(toml="captured_at = 2020-05-17\n")
+    folder = podium.competition(leaderboard=[0.1, 0.1, 0.2], toml="captured_at = 2020-05-17\n")
     run = podium.run(folder, "full")
-    body = {"competitionName": folder.name, "pageSize": 1}
-    page = run.client.post(f"{SERVICE}/GetLeaderboard", json=body).json()
-    (team,) = page["submissions"]
-    assert (team["teamName"], team["submissionDate"]) == ("team 1", "2020-05-17T00:00:00+00:00")
-    packed = run.client.post(
-        f"{SERVICE}/DownloadLeaderboard", json={"competitionName": folder.name}
-    )
+
+    def page(size: int, token: str = "") -> tuple[list[str], str]:
+        body = {"competitionName": folder.name, "pageSize": size, "pageToken": token}
+        found = run.client.post(f"{SERVICE}/GetLeaderboard", json=body).json()
+        assert {one["submissionDate"] for one in found["submissions"]} == {DAY}
+        return [one["teamName"] for one in found["submissions"]], found["nextPageToken"]
+
+    assert page(2) == (["team 1", "team 2"], "2")
+    assert page(2, "2") == (["team 3"], "")
+    assert page(3) == (["team 1", "team 2", "team 3"], "")
+    body = {"competitionName": folder.name}
+    packed = run.client.post(f"{SERVICE}/DownloadLeaderboard", json=body)
     assert packed.headers["Last-Modified"] == "Sun, 17 May 2020 00:00:00 GMT"
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        rows = archive.read(archive.namelist()[0]).decode("utf-8-sig").splitlines()
+    assert [row.split(",")[:5] for row in rows[1:]] == [
+        ["1", "1", "team 1", "2020-05-17 00:00:00", "0.1"],
+        ["1", "2", "team 2", "2020-05-17 00:00:00", "0.1"],
+        ["3", "3", "team 3", "2020-05-17 00:00:00", "0.2"],
+    ]
 
 
 def test_competitions_and_pages_are_listed_as_far_as_they_are_asked_for(podium: Podium) -> None:

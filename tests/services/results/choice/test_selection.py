@@ -15,6 +15,7 @@ from tests.services.results.make import closed_run, import_medals
 from tests.services.submissions.conftest import readable_version
 
 BEST = {"score": 0.1, "public_score": 0.2, "medal": "gold", "better": 0, "equal": 0, "worse": 4}
+ONLY_LINES = "Percentiles: only medal lines of the leaderboards are here."
 LAST = {"score": 0.5, "public_score": 0.4, "medal": None, "better": 3, "equal": 0, "worse": 1}
 
 
@@ -32,6 +33,7 @@ def test_the_last_file_loses_the_medal_that_the_best_public_score_keeps(context:
     assert [one and (one.choice, one.regret) for one in places] == [
         (25.0, 75.0), (25.0, 75.0), (100.0, 0.0),
     ]  # fmt: skip
+    assert ONLY_LINES not in selection_report(found).markdown()
     assert found.shake_up is not None
     assert (found.shake_up.runs, found.shake_up.left_out) == (1, 1)
 
@@ -46,6 +48,7 @@ def test_where_no_place_is_known_the_regret_has_no_percentiles(context: Context)
     report = selection_report(found)
     assert [row["statistic"] for row in report.rows][:3] == ["medal_regret"] * 3
     assert report.markdown().count("| any medal (%) |") == 3
+    assert ONLY_LINES in report.markdown()
     assert "percentile_regret" not in {row["statistic"] for row in report.rows}
 
 
