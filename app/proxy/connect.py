@@ -38,7 +38,8 @@ class _Answer(asyncio.StreamReaderProtocol):
     """Keeps an answer that has come when a write fails.
 
     A server that answers before it has all of a body may then close: its answer is in the socket,
-    and asyncio would raise the failed write's exception instead of reading it.
+    and asyncio would raise the failed write's exception instead of reading it. With TLS only what
+    asyncio has read is kept.
     """
 
     def __init__(self, reader: StreamReader) -> None:
