@@ -228,6 +228,15 @@ def test_an_upload_of_another_run_is_refused(podium, tiny, good):
     assert (refused.status_code, "uploaded for another run" in refused.text) == (404, True)
 
 
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(podium, tiny):
+    run, most = podium.run(tiny), 32 * 1024**2  # as the server of these tests has it
+    for size, status in ((most, 200), (most + 1, 413)):
+        body = {"competitionName": tiny.name, "fileName": "s.csv", "contentLength": size}
+        answer = run.client.post(f"{SERVICE}/StartSubmissionUpload", json=body)
+        assert answer.status_code == status, answer.text
+    assert f"{most + 1} bytes; this service accepts 32 MB" in answer.json()["message"]
+
+
 def test_the_address_leads_where_the_client_came_from(podium, tiny, good):
     run = podium.run(tiny)
     body = {"competitionName": tiny.name, "contentLength": 1}

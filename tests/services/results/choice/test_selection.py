@@ -52,6 +52,18 @@ def test_where_no_place_is_known_the_regret_has_no_percentiles(context: Context)
     assert "percentile_regret" not in {row["statistic"] for row in report.rows}
 
 
+def test_a_run_with_one_file_shows_no_shake_up(context: Context) -> None:
+    bikes = readable_version(context, "bikes")
+    closed_run(context, bikes, 1, BEST)
+    words = "Shake-up: no run has two submissions with a public score."
+    assert words in selection_report(selection(context, "first", ResultFilter())).markdown()
+
+    closed_run(context, bikes, 2, BEST, LAST)
+    text = selection_report(selection(context, "first", ResultFilter())).markdown()
+    assert words not in text
+    assert "| shake-up |" in text
+
+
 def test_imports_alone_chose_nothing(context: Context) -> None:
     import_medals(context, "first", {"bikes": ["gold"]})
     closed_run(context, readable_version(context, "bikes"), 1)
