@@ -130,9 +130,10 @@ def test_fields_that_are_not_there_are_listed():
         ({}, "", Failure.NO_SUBMISSION),
     ],
 )
-def test_failures_of_runs_without_a_final_score(flags, error, kind):
+@pytest.mark.parametrize("final", [-1, None])
+def test_failures_of_runs_without_a_final_score(flags, error, kind, final):
     run, listed = one(
-        score=[], score_steps=[], final_score=None, submitted_final_answer=False, error=error,
+        score=[], score_steps=[], final_score=final, submitted_final_answer=False, error=error,
         extra=extra(**flags),
     )  # fmt: skip
     assert (run.failure, run.final) == (kind, None)

@@ -12,10 +12,10 @@ from app.kaggle_api.pages import POLICY_RULES, pages_of
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
+from tests.domain.test_measured import SPEED
 from tests.reports.test_agent_guide import (
     CHANCES,
     IDS_TOML,
-    MEASURED,
     SUM_TO_ONE,
     competition,
     run,
@@ -79,7 +79,7 @@ def test_parameters_and_a_harness_that_measures_are_told(entry: CatalogueEntry) 
     declared = competition(IDS_TOML)
     metric = declared.metric.model_copy(update={"parameters": {"beta": 2.0}})
     weighted = replace(entry, competition=declared.model_copy(update={"metric": metric}))
-    measured = replace(entry, competition=parse_competition("speed", MEASURED), description=None)
+    measured = replace(entry, competition=parse_competition("speed", SPEED), description=None)
     pages = pages_of(measured, None, [])
 
     assert "Parameters: `beta=2.0`" in pages_of(weighted, None, [])["evaluation"].splitlines()

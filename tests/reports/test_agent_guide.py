@@ -14,6 +14,7 @@ from app.reports.agent_guide import RunGuide, guide_for_harness, guide_for_run
 from app.services.competitions.queries import SAMPLE
 from app.services.submissions.quotas import Quota
 from app.storage.database.records import RunRecord
+from tests.domain.test_measured import SPEED
 
 IDS_TOML = 'id = "row"'
 IDS = "Ids are those of the sample submission"
@@ -23,16 +24,6 @@ kind = {{ kind = "label", labels = {LABELS} }}"""
 CHANCES = """a = { kind = "probability" }
 b = { kind = "probability" }"""
 SUM_TO_ONE = "rows_sum_to_one = true"
-MEASURED = """
-title = "Speed"
-version = 1
-[metric]
-measured = true
-name = "seconds_per_token"
-higher_is_better = false
-unit = "seconds"
-harness = "a stopwatch"
-"""
 POSITIONS = "There is no id column: rows are in the order of the sample submission."
 
 
@@ -101,7 +92,7 @@ def test_the_metric_and_the_columns_are_told() -> None:
 
 
 def test_a_measured_competition_takes_no_files() -> None:
-    measured = parse_competition("leaves", MEASURED)
+    measured = parse_competition("leaves", SPEED)
     text = lines(RunGuide(run(), measured, None, (), quota()))
     assert "This competition takes no files: a harness measures its results." in text
     assert not any("/validate" in line for line in text)

@@ -110,6 +110,7 @@ def test_a_run_may_store_so_many_bytes_together(here: World, reservations: Reser
     assert kinds(reserve(reservations, here, here.run, size=30)) == [Reservation]
     (refused,) = reserve(reservations, here, here.run, size=1)
     assert isinstance(refused, QuotaExceeded)
+    assert "PODIUM_RUN_STORED_MB" in refused.detail
     assert "1,048,577 bytes together, and a run may store 1,048,576" in refused.detail
     assert kinds(reserve(reservations, here, here.other_run, size=1)) == [Reservation]
 
