@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.proxy.request_head import NotForwarded, chunk_size, parsed, rewritten, upstream_of
+from app.proxy.request_head import (
+    Head,
+    NotForwarded,
+    body_length,
+    chunk_size,
+    parsed,
+    rewritten,
+    upstream_of,
+)
 
 SHARED = upstream_of("https://tools.example/podium/", "pod_run_x")
 
@@ -87,3 +95,93 @@ def test_sizes_of_chunks_are_hexadecimal_numbers_and_nothing_else() -> None:
     for line in (b"1_0", b"x5", b"_5", b"0x5", b"5 ", b"+5", b"-5", b"", b"5;a\nb", b"5" * 16):
         with pytest.raises(NotForwarded, match="chunk"):
             chunk_size(line + b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("url", "name", "port", "base"),
+    [
+        ("http://podium:7777", "podium:7777", 7777, ""),
+        ("http://podium/", "podium", 80, ""),
+        ("http://podium:443", "podium:443", 443, ""),
+        ("https://Tools.example/podium/", "tools.example", 443, "/podium"),
+        ("https://tools.example:80", "tools.example:80", 80, ""),
+        ("http://[fd00::1]:7777", "[fd00::1]:7777", 7777, ""),
+    ],
+)
+def test_the_address_of_a_podium_is_read(url: str, name: str, port: int, base: str) -> None:
+    found = upstream_of(url, "pod_run_x")
+    assert (found.name, found.port, found.base, found.key) == (name, port, base, "pod_run_x")
+    assert found.tls == url.startswith("https")
+
+
+@pytest.mark.parametrize("url", ["podium:7777", "ftp://podium", "http://", "https:///podium"])
+def test_another_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="is not an address such as"):
+        upstream_of(url, "pod_run_x")
+
+
+def sent(target: str, lines: str = "Host: localhost:5000\r\n") -> list[str]:
+    head = parsed(f"GET {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
+    upstream = upstream_of("http://podium:7777", "pod_run_x")
+    return rewritten(head, upstream, 5000).decode("latin-1").split("\r\n")
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:80", "localhost:5000", "127.0.0.1",
+                                  "[::1]", "[::1]:5000", "PODIUM:7777"])  # fmt: skip
+def test_a_client_whose_proxy_this_is_reaches_podium(host: str) -> None:
+    for scheme in ("http", "HTTPS"):
+        first, *headers = sent(f"{scheme}://{host}/v1/runs?limit=1#x")
+        assert first == "GET /v1/runs?limit=1 HTTP/1.1"
+        assert headers[:3] == [
+            "Host: podium:7777", "Authorization: Bearer pod_run_x",
+            f"X-Podium-Origin: http://{host}",
+        ]  # fmt: skip
+        assert sent(f"{scheme}://{host}")[0] == "GET / HTTP/1.1"
+
+
+@pytest.mark.parametrize("host", ["llm", "localhost:8000", "podium", "podium:80", "10.0.0.1",
+                                  "localhost@llm", "[::1]:8000", "localhost.llm"])  # fmt: skip
+def test_a_client_whose_proxy_this_is_reaches_nothing_else(host: str) -> None:
+    for scheme in ("http", "HTTPS"):
+        with pytest.raises(NotForwarded, match="and not to") as refused:
+            sent(f"{scheme}://{host}/v1")
+        assert refused.value.code == 421
+
+
+def test_a_request_without_host_or_with_a_dotted_path_reaches_a_podium_of_its_own() -> None:
+    assert sent("/../x", "")[::3] == ["GET /../x HTTP/1.1", "X-Podium-Origin: http://", ""]
+
+
+@pytest.mark.parametrize("target", ["podium:7777", "*", "ftp://podium/"])
+def test_there_are_no_tunnels(target: str) -> None:
+    with pytest.raises(NotForwarded, match="it makes no tunnels") as refused:
+        sent(target)
+    assert refused.value.code == 405
+
+
+@pytest.mark.parametrize(
+    ("lines", "length"),
+    [
+        ("X: 1", 0), ("Content-Length: 5", 5), ("CONTENT-LENGTH: 5\r\nContent-Length: 5", 5),
+        (f"Content-Length: {'9' * 15}", int("9" * 15)), ("Transfer-Encoding: Chunked", None),
+    ],
+)  # fmt: skip
+def test_the_length_of_a_body_is_read(lines: str, length: int | None) -> None:
+    assert body_length(with_lines(lines)) == length
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["Content-Length: 5\r\nContent-Length: 6", "Content-Length: -5", "Content-Length: +5",
+     "Content-Length: 5, 5", "Content-Length:", "Content-Length: \xb2",
+     f"Content-Length: {'9' * 16}", "Transfer-Encoding: gzip, chunked",
+     "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked", "Transfer-Encoding: identity",
+     "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+)  # fmt: skip
+def test_a_body_that_two_servers_may_end_elsewhere_is_refused(lines: str) -> None:
+    with pytest.raises(NotForwarded, match=r"where its body ends|not one number"):
+        body_length(with_lines(lines))
+
+
+def with_lines(lines: str) -> Head:
+    return parsed(f"POST / HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n\r\n".encode("latin-1"))
