@@ -83,7 +83,8 @@ def exported_score(
 
 
 def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, Any]:
-    board = context.catalogue.of_version(run.version_id).leaderboard
+    found = context.catalogue.of_version(run.version_id)
+    board = found.leaderboard
     score = run.score if attempt.valid else None
     lines = {
         f"{name}_threshold": getattr(board.lines, name) if board else None for name in THRESHOLDS
@@ -95,7 +96,7 @@ def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, 
         else exported_score(score, board, attempt.medal, attempt.above_median),
         **lines,
         **flags_of(attempt.made, attempt.valid, attempt.medal, attempt.above_median),
-        "is_lower_better": not board.higher_is_better if board else None,
+        "is_lower_better": not found.competition.metric.higher_is_better,
         "created_at": datetime.now(UTC).replace(tzinfo=None).isoformat(),
         "submission_path": f"runs/{run.run}/submissions/{run.final}" if run.final else None,
     }

@@ -66,6 +66,7 @@ def test_settled_runs_of_the_seed_are_entries_by_competition(context: Context) -
     assert [(one["competition_id"], one["score"], one["gold_medal"]) for one in entries] == [
         ("bikes", 0.12346, True), ("leaves", 0.12346, True),
     ]  # fmt: skip
+    assert all(one["is_lower_better"] is True for one in entries)  # without a board too
     assert entries[0]["submission_path"] == f"runs/{run.id}/submissions/{sent[0]}"
     with pytest.raises(NotFound, match="There is no experiment 'frist'"):
         export_report(context, "frist", 0)
