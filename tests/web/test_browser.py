@@ -120,6 +120,36 @@ def test_what_a_wide_table_is_about_is_read_on_a_phone_without_scrolling(
             assert caption <= 350 < table, path
 
 
+def test_a_list_of_long_names_is_read_without_scrolling_sideways(
+    chromium: Browser, filled: Filled
+) -> None:
+    name, flag = "text-normalization-challenge-russian-language", "metric_differs_from_kaggle"
+    with reader(chromium, filled.server, viewport={"width": 1280, "height": 740}) as page:
+        log_in_without_form(page, filled.admin)
+        page.goto("/competitions")
+        page.locator("tbody th a").first.evaluate("(link, name) => link.textContent = name", name)
+        page.locator(".chip").first.evaluate("(chip, flag) => chip.textContent = flag", flag)
+        widths = "table => [table.scrollWidth, table.clientWidth]"
+        table, window = page.locator(".wide").evaluate(widths)
+        assert table <= window
+
+
+def test_text_below_a_picture_stays_where_it_is_when_the_picture_comes(
+    chromium: Browser, filled: Filled
+) -> None:
+    with reader(chromium, filled.server) as page:
+        log_in_without_form(page, filled.admin)
+        page.goto("/competitions/tiny-00")
+        picture = page.locator("figure img")
+        below = "figure => figure.getBoundingClientRect().bottom"
+        picture.evaluate("img => img.removeAttribute('src')")  # as before it has come
+        before = page.locator("figure").evaluate(below)
+        picture.evaluate("img => { img.loading = 'eager'; img.src = 'tiny-00/leaderboard.svg'; }")
+        picture.evaluate("img => img.decode()")
+        assert picture.evaluate("img => img.naturalHeight") > 300
+        assert abs(page.locator("figure").evaluate(below) - before) < 40
+
+
 def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: PodiumServer) -> None:
     with reader(chromium, empty) as page:
         log_in_without_form(page, empty.key)
