@@ -27,8 +27,8 @@ MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd reque
 HEAD_SECONDS, LEAVE_SECONDS = 60.0, 5.0
 
 
-async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[asyncio.Server]:
-    """Listen on all these addresses."""
+async def serve(upstream: Upstream, host: str, port: int) -> asyncio.Server:
+    """Listen on an address."""
     secure = ssl.create_default_context() if upstream.tls else None
     open_now: set[StreamWriter] = set()
 
@@ -53,10 +53,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
             writer.transport.abort()
             open_now.remove(writer)
 
-    return [
-        await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)
-        for host, port in listen
-    ]
+    return await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)
 
 
 async def _answer(

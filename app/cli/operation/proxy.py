@@ -73,7 +73,7 @@ async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
     servers: list[asyncio.Server] = []
     for host, port in addresses:
         try:
-            servers += await serve(upstream, [(host, port)])
+            servers.append(await serve(upstream, host, port))
         except OSError as error:
             # asyncio's own words name the address as a tuple; those of a name have no errno.
             number = error.errno or 0
