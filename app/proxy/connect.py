@@ -30,7 +30,8 @@ async def connect(
                 lambda: protocol, upstream.host, upstream.port, ssl=secure
             )
     except (OSError, TimeoutError) as error:
-        raise NotForwarded(502, f"Podium at {upstream.name} cannot be reached: {error}.") from None
+        reason = str(error) or f"no connection in {CONNECT_SECONDS:g} seconds"
+        raise NotForwarded(502, f"Podium at {upstream.name} cannot be reached: {reason}.") from None
     return reader, StreamWriter(transport, protocol, reader, loop)
 
 

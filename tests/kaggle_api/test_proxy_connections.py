@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
@@ -11,7 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.proxy import connect
 from app.proxy.forward import MAX_CONNECTIONS
+from app.proxy.request_head import NotForwarded, upstream_of
 from tests.kaggle_api.test_proxy import forwarding
 from tests.server import free_port
 
@@ -79,6 +82,23 @@ def test_podium_waits_for_no_client_that_has_gone(address, upstream):
     with there, contextlib.suppress(ConnectionResetError):
         while there.recv(4096):
             pass
+
+
+def test_a_podium_that_takes_no_connection_is_said_to_be_silent(monkeypatch):
+    """The sentence ended in ": ."."""
+    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.5)
+    with contextlib.ExitStack() as opened:
+        full = opened.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # the kernel accepts one for the program, and drops the others
+            waiting = opened.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        there = upstream_of(f"http://127.0.0.1:{full.getsockname()[1]}", "pod_run_x")
+
+        with pytest.raises(NotForwarded, match=r"reached: no connection in 0\.5 seconds\.$"):
+            asyncio.run(connect.connect(there, None))
 
 
 def test_connections_have_a_bound(upstream, tmp_path):
