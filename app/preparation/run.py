@@ -11,6 +11,7 @@ import importlib.util
 import os
 import queue
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,7 @@ def main(
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is not a Python file")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses and pickle find a class's module by its name
     spec.loader.exec_module(module)
     if hasattr(module, "prepare_files"):
         with RawFiles(raw, grading_only=grading_only, fetch=fetch) as files:

@@ -108,6 +108,21 @@ def test_processes_that_it_leaves_behind_are_not_waited_for(folder: Path, leave:
     assert (place / "public/train.csv").read_text() == "a"
 
 
+def test_it_may_have_dataclasses_and_send_its_functions_to_other_processes(folder: Path) -> None:
+    place = prepared(
+        folder,
+        "    with multiprocessing.Pool(1) as pool:\n"
+        "        (public / 'train.csv').write_text(str(pool.map(twice, [3])))\n"
+        "import dataclasses, multiprocessing\n"
+        "@dataclasses.dataclass\n"
+        "class Row:\n"
+        "    cell: 'int'\n"
+        "def twice(cell):\n"
+        "    return 2 * Row(cell).cell\n",
+    )
+    assert (place / "public/train.csv").read_text() == "[6]"
+
+
 def test_what_watches_can_end_it(folder: Path) -> None:
     def full() -> None:
         raise OSError("the disk is nearly full")
