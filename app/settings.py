@@ -41,7 +41,10 @@ class Settings(BaseSettings):
         5.0, ge=2, le=60, description="time-out of one attempt to connect to PostgreSQL"
     )
     database_statement_seconds: float = Field(
-        60.0, ge=0.1, description="wall-clock limit of one statement on PostgreSQL"
+        60.0,
+        ge=0.1,
+        le=2_000_000,  # PostgreSQL takes 2,147,483
+        description="wall-clock limit of one statement on PostgreSQL",
     )
     database_lock_seconds: float = Field(
         5.0, ge=0.05, description="longest wait of a statement for a lock on PostgreSQL"
