@@ -14,7 +14,7 @@ from app.review.likeness import NEAR_SHARE, Cells, near_shares
 from app.storage.queries.reviews import sketches
 from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
-MOST_FILES = 20_000  # compared with, of one version: the latest
+MOST_FILES = 20_000  # of one version, the latest: those of them that have numbers are compared
 MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
 FILES_PER_QUERY = 2_000
 MOST_LATER = 500  # near files with larger numbers that are asked for
@@ -100,11 +100,12 @@ class NearFiles:
         one with a larger number is.
         """
         version = self._versions.get(version_id)
-        if version is None:
-            version = self._versions[version_id] = _Version()
-        if version.turn is turn:
+        if version is not None and version.turn is turn:
             return version
-        if version.last:
+        if version is None:
+            # SQLite sorts what follows for each query, so older files would make each slower.
+            version = _Version(last=sketches.before_latest(session, version_id, MOST_FILES))
+        else:
             since = version.turn.last if version.turn else sketches.NEVER
             late = sketches.late_cells(session, version_id, version.last, since)
             late += [
@@ -119,4 +120,5 @@ class NearFiles:
             version.add(rows)
             if len(rows) < FILES_PER_QUERY:
                 version.turn = turn
+                self._versions[version_id] = version  # only if all was read
                 return version

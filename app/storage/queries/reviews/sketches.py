@@ -95,6 +95,13 @@ CELLS = (
     .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
 )
+BEFORE_LATEST = (
+    select(TABLE.c.id)
+    .where(TABLE.c.version_id == bindparam("version"))
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
+    .offset(bindparam("count", type_=Integer))
+)
 # Those that were committed after files with larger numbers, and reviewed since a moment.
 LATE_CELLS = (
     select(TABLE.c.id, *OF_SUBMISSION, TABLE.c.cells)
@@ -215,6 +222,12 @@ def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
         TABLE.c.submission_id.in_(submissions), TABLE.c.reviewed_at.is_not(None)
     )
     return set(session.execute(query).scalars())
+
+
+def before_latest(session: Session, version_id: int, count: int) -> int:
+    """The sketch of a version behind which are its `count` latest; 0 if it has no more."""
+    given = {"version": version_id, "count": count}
+    return session.execute(BEFORE_LATEST, given).scalar() or 0
 
 
 def cells_after(session: Session, version_id: int, after: int, limit: int) -> list[FileCells]:
