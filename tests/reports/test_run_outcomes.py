@@ -110,6 +110,7 @@ def test_the_success_of_a_run_is_known_at_its_end(
 ) -> None:
     document = trajectory_report(replace(FOUND, **changed)).document
     assert (document["success"], document["ever_success"]) == (success, ever)
+    assert document["pending"] == changed.get("pending")
     assert (document["final"] is None) == (changed.get("final", STEP) is None)
 
 

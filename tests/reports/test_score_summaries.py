@@ -114,5 +114,6 @@ def test_each_summary_and_step_is_a_row() -> None:
     assert (document["attempts"], document["target"], document["mean"]["value"]) == (4, 90.0, 55.0)
     assert document["unplaced"][0]["competition"] == "owls"
     plain = scores_report(FOUND)
+    assert plain.document["percentile_source"] == PERCENTILES[DEFAULT_CONVENTION].source
     assert (plain.document["against"], plain.document["probability_better"]) == (None, None)
     assert plain.rows[0]["against"] is None
