@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from app.domain.result_choices import Padding
 from app.reports.document.page import Marked
+from app.reports.document.report import columns_of
 from app.reports.items import items_report
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.statistics.attempts import make_grid
@@ -54,6 +55,8 @@ def test_missing_results_are_marked_where_they_are_and_few_experiments_have_no_s
     assert [line[:2] for line in abilities.rows] == [
         ["full", shown[0]], ["gap", Marked(shown[1], note)]
     ]  # fmt: skip
+    assert abilities.header == ["experiment", "ability"]
+    assert "full: suite tiny, 2 competitions, 2 seeds." in page.notes
     assert f"Slopes need at least {FEWEST} experiments." in page.notes
     assert (
         f"Attempts vary {found.dispersion:.2f} times as much as the model says; errors have "
@@ -77,3 +80,22 @@ def test_enough_experiments_have_slopes() -> None:
         assert one.slope is not None
         assert line[5] == f"{one.slope:.2f}"
         assert " to " in line[6]
+
+
+def test_each_item_is_a_row_and_the_document_names_all_experiments() -> None:
+    contexts = [context("full", {"bikes": ["gold", None]}), context("gap", {"bikes": [None]})]
+    contexts = [replace(one, archived_competitions=("owls",)) for one in contexts]
+    found = item_table([one.grid for one in contexts], names=["full", "gap"])
+    report = items_report(SCOPE, contexts, found, [("third", "it has no result")], "gold")
+
+    (row,) = report.rows
+    assert (row["competition"], row["attempts"], row["slope95_low"]) == ("bikes", 4, None)
+    document = report.document
+    assert document["experiments"] == ["full", "gap"]
+    missing = {"experiment": "gap", "competition": "bikes", "seed": 1, "reason": "no run"}
+    assert document["missing"] == [missing]
+    assert document["absent"] == [{"experiment": "third", "reason": "it has no result"}]
+    assert document["archived_competitions"] == ["owls"]
+    nothing = items_report(SCOPE, [], replace(found, items=[], abilities=[]), [], "gold")
+    assert nothing.document["archived_competitions"] == []
+    assert columns_of(nothing.rows) == list(row)

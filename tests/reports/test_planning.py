@@ -22,6 +22,10 @@ SIZES = [
 def test_what_cannot_be_detected_and_what_is_not_known_differ() -> None:
     page = plan_report(SeedPlan(Spread(0.3, 0.456), [], 0.8, "any_medal", SIZES)).page()
 
+    assert page.tables[0].header == [
+        "competitions", "seeds", "detectable: these competitions, run again",
+        "detectable: competitions like these", "share of runs in the error (%)",
+    ]  # fmt: skip
     assert page.tables[0].rows == [
         [10, 1, "not known", "45.68", "12.50"],
         [2, 3, "more than 100", "88.00", "not known"],
@@ -47,3 +51,24 @@ def test_a_plan_rests_on_the_missing_results_of_its_experiments() -> None:
     assert page.tables[0].rows[0][3] == Marked("45.68", (note,))
     assert not [each for each in page.notes if "More than 100" in each]
     assert page.notes[-1].endswith(f"2 seeds. {note}.")
+
+
+def test_each_size_is_a_row_with_what_it_rests_on() -> None:
+    second = replace(PLAIN, experiment=replace(PLAIN.experiment, name="second"))
+    found = SeedPlan(Spread(0.3, 0.456), [PLAIN, second], 0.8, "any_medal", SIZES)
+    report = plan_report(found)
+
+    names = ("competitions", "seeds", "these_competitions", "competitions_like_these",
+             "these_too_few", "like_these_too_few", "between", "a", "b")  # fmt: skip
+    shared = (0.3, "first", "second")
+    assert [tuple(row[name] for name in names) for row in report.rows] == [
+        (10, 1, None, 45.678, False, False, *shared),
+        (2, 3, None, 88.0, True, False, *shared), (2, 4, 90.0, None, False, True, *shared),
+    ]  # fmt: skip
+    row = report.rows[0]
+    assert (row["rate"], row["power"], row["padding"]) == ("any_medal", 0.8, "none")
+    assert (row["a_missing"], row["b_missing"]) == (0, 0)
+    assert "a" not in plan_report(replace(found, basis=[])).rows[0]
+    for size, is_said in zip(SIZES, (False, True, True), strict=True):
+        notes = plan_report(replace(found, sizes=[size])).page().notes
+        assert any(note.startswith("More than 100") for note in notes) == is_said

@@ -54,3 +54,25 @@ def test_the_ten_changes_that_are_largest_are_shown_and_the_others_are_bounded()
     assert lines["padding=none"] == ["", "not known", "", "", "refused"]
     bound = "Leaving out one of the other 2 competitions changes the rate by at most 2.00 points."
     assert page.notes[0] == bound
+
+    hidden = [*left_out[:-1], replace(left_out[-2], name="c11", change=None, mean=None)]
+    for last in (left_out[: SHOWN + 1], hidden):
+        found = Sensitivity(PLAIN, "any_medal", 50.0, None, None, last)
+        notes = sensitivity_report(found).page().notes
+        one = "Leaving out the other competition changes the rate by 2.00 points."
+        assert notes[0] == (one if len(last) == SHOWN + 1 else bound)
+
+
+def test_each_choice_is_a_row() -> None:
+    flag = Variant(SensitivityChoice.FLAG, "leaky", 1, 40.0, -10.0, (30.0, 60.0), None, None, 2)
+    report = sensitivity_report(Sensitivity(ASKED, "gold", 50.0, None, (40.0, 60.0), [flag]))
+
+    (row,) = report.rows
+    names = ("choice", "name", "asked", "mean", "change", "rate", "missing_in_variant", "missing")
+    assert [row[name] for name in names] == ["flag", "leaky", 50.0, 40.0, -10.0, "gold", 2, 1]
+    ends = [row["competitions95_low"], row["competitions95_high"], row["runs95_low"]]
+    assert ends == [30.0, 60.0, None]
+    assert report.document["variants"][0]["missing"] == 2
+    page = report.page()
+    assert len(page.tables[0].rows) == 2
+    assert not any(note.startswith("Leaving out") for note in page.notes)

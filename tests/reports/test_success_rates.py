@@ -107,4 +107,22 @@ def test_rows_have_the_numbers_unrounded() -> None:
     assert (bikes["success_rate"], bikes["ever_success_rate"]) == (50.0, 100.0)
     assert (bikes["success_rate_sem"], bikes["average_seconds"]) == (50.0, 5400.0)
     assert (bikes["lost"], bikes["graded"], bikes["reported"]) == (1, 1, 1)
+    rate = FOUND.groups["bikes"].success_rate
+    assert rate is not None
+    for kind in ("wilson95", "bootstrap95", "runs95", "competitions95"):
+        ends = (bikes[f"success_rate_{kind}_low"], bikes[f"success_rate_{kind}_high"])
+        assert ends == (getattr(rate, kind) or (None, None))
     assert (rows["all"]["missing_baseline"], rows["all"]["missing"]) == ("cats,dogs", 2)
+
+
+def test_the_document_has_groups_and_what_they_rest_on() -> None:
+    found = replace(FOUND, failures={"crash": 2, "agent_error": 1})
+    document = success_report(found).document
+
+    assert list(document["failures"]) == ["agent_error", "crash"]
+    assert (document["experiment"], document["padding"], document["runs"]) == ("first", "fail", 3)
+    assert document["lost"] == {"connection": 2, "out_of_memory": 1}
+    assert document["groups"]["bikes"]["lost"] == {"connection": 1}
+    assert document["groups"]["bikes"]["success_rate"]["mean"] == 50.0
+    assert document["missing_baseline"][1] == {"competition": "dogs", "runs": 2}
+    assert document["baselines_used"][0]["source"] == "a paper"

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from app.reports.document.report import columns_of
-from app.reports.uncertainty import REGRADED, noise_notes, noise_report, uncertainty_document
+from app.reports.uncertainty import (
+    MEANING,
+    REGRADED,
+    noise_notes,
+    noise_report,
+    uncertainty_document,
+)
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise
+from app.storage.queries.noise.uncertainties import UncertaintyRecord
+from tests.reports.make import NOON
 
 
 def score(**changed: object) -> FinalScore:
@@ -53,3 +61,32 @@ def test_one_medal_within_the_noise_is_in_the_singular():
     assert "of 1 medals 1 is nearer" in line
     assert "1 of 1 scores without a medal is as near" in line
     assert "not known" not in line
+
+
+def test_several_medals_within_the_noise_and_scores_without_one_are_in_the_plural():
+    (line,) = noise_notes([RateNoise("any_medal", 9, 2, 5, 2, 3)])
+
+    assert "of 5 medals 2 are nearer" in line
+    assert "3 of 4 scores without a medal are as near to one. Of 2 scores the noise is not" in line
+
+
+def test_an_estimate_is_in_the_row_the_document_and_the_table():
+    medals = {"gold": 0.5, "silver": 0.25, "bronze": 0.0, "none": 0.25}
+    kept = UncertaintyRecord(
+        grade_id=1, grader={}, standard_error=0.125, low=0.25, high=0.75,
+        medals=medals, reason=None, resamples=100, undefined=0, rows=20,
+        seed=7, estimated_at=NOON,
+    )  # fmt: skip
+    report = noise_report("trial", [score(kept=kept), score(seed=1)])
+
+    first, second = report.rows
+    assert (first["standard_error"], first["chance_gold"], first["chance_silver"]) == (
+        0.125, 0.5, 0.25,
+    )  # fmt: skip
+    assert (first["resampling_seed"], second["resampling_seed"]) == (7, None)
+    assert report.document["items"][0]["medals"] == medals
+    page = report.page()
+    assert page.tables[0].rows[0] == [
+        "bikes", "0", "0.5", "0.125", "0.25", "0.75", "gold", "0.5", "0.25", "0", "0.25", "",
+    ]  # fmt: skip
+    assert page.notes[-1] == MEANING
