@@ -78,8 +78,14 @@ def test_a_blank_reason_and_an_unknown_experiment_are_refused(
 ) -> None:
     with pytest.raises(Invalid, match="reason"):
         change(context, reason=" ", notes="x")
+    with pytest.raises(Invalid, match="reason"):
+        withdraw_imports(context, "first", competition=None, seed=None, reason=" ", by=None)
     with pytest.raises(NotFound):
         amend(context, "nobody", {"notes": "x"}, reason="x", by=None)
+    with pytest.raises(NotFound, match="There is no experiment 'nobody'"):
+        withdraw_imports(context, "nobody", competition=None, seed=None, reason="x", by=None)
+    with pytest.raises(NotFound, match="There is no experiment 'nobody'"):
+        history(context, "nobody", None, 10)
     assert find(context, "first").notes == ""
 
 
