@@ -174,7 +174,7 @@ def files(tmp_path: Path) -> Path:
 
 def verify(files: Path, words: str) -> subprocess.CompletedProcess[str]:
     given = [
-        word if word.startswith("-") else str(files / word)
+        word if word.startswith("-") or word.isdigit() else str(files / word)
         for word in f"{words} --allowed-signers allowed_signers".split()
     ]
     return run_podium(
@@ -216,8 +216,8 @@ def test_what_is_shown_is_said(files: Path, words: str, said: str) -> None:
          "/v1/log/proofs/consistency?from=5&to=8"),
         ("receipt.json --checkpoint kept", "--log FILE"),
         ("--checkpoint kept", "podium verify --log FILE"),
-        ("receipt.json --sample 3".replace("3", "receipt.json"), "--sample"),
-        ("receipt.json --resume", "--resume"),
+        ("receipt.json --sample 3", "for the Podium here, without RECEIPT"),
+        ("receipt.json --resume", "for the Podium here, without RECEIPT"),
         ("receipt.json --revoked receipt.pub", "not a public key"),
         ("receipt.json --revoked receipt.json", "not a public key"),
     ],
