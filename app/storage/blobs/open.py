@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +12,9 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.journal import recover_abandoned
 from app.storage.blobs.s3 import S3Blobs
 from app.storage.blobs.store import BlobStore
+
+BUCKET = re.compile(r"[A-Za-z0-9._:-]+")
+HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")  # the second is an address of IPv6
 
 
 def open_blobs(
@@ -28,9 +32,12 @@ def open_blobs(
     disk.
 
     Raises:
-        BadSettings: the URL is not valid, or the directory cannot be used.
+        BadSettings: the URL or an option is not valid, or the directory cannot be used.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets that belong to no address of IPv6
+        raise _bad_url("it is not a URL") from None  # it may have a password
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise _bad_url("it has credentials or options; set them in AWS_* variables")
     if "\0" in unquote(parts.path):
@@ -45,7 +52,12 @@ def open_blobs(
         case "s3":
             if not parts.netloc:
                 raise _bad_url(f"{url!r} names no bucket")
+            if not BUCKET.fullmatch(parts.netloc):
+                raise _bad_url(f"no bucket can have the name {parts.netloc!r}")
             prefix = unquote(parts.path).strip("/")
+            if not prefix.isprintable() or (prefix and {"", ".", ".."} & {*prefix.split("/")}):
+                raise _bad_url(f"no object can have the prefix {prefix!r}")
+            _require_valid(options)
             return S3Blobs(
                 parts.netloc,
                 prefix,
@@ -55,6 +67,32 @@ def open_blobs(
                 reserve_percent=reserve_percent,
             )
     raise _bad_url(f"its scheme is {parts.scheme or 'missing'!r}")
+
+
+def _require_valid(options: dict[str, str]) -> None:
+    """Refuse what the S3 client cannot send: it panics, which is no exception that can be told."""
+    for name, value in options.items():
+        if not value.isprintable():
+            raise BadSettings(
+                f"AWS_{'ENDPOINT_URL' if name == 'endpoint' else name.upper()} has a character "
+                "that cannot be sent, such as a line feed at its end."
+            )
+    endpoint = options.get("endpoint")
+    if endpoint is not None and not _is_address(endpoint):
+        shown = endpoint.rpartition("@")[2]  # before it may be a password
+        raise BadSettings(
+            f"AWS_ENDPOINT_URL is {shown!r}: expected an address such as http://minio:9000."
+        )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        has_port = parts.port != 0  # it raises for what is no port
+    except ValueError:
+        return False
+    is_host = HOST.fullmatch(parts.hostname or "") is not None
+    return has_port and is_host and parts.scheme in ("http", "https") and " " not in text
 
 
 def _bad_url(reason: str) -> BadSettings:

@@ -219,6 +219,10 @@ def test_a_bucket_that_may_only_be_read_is_said(own_s3, tmp_path):
         ("ftp://host/path", "its scheme is 'ftp'"),
         ("blobs", "its scheme is 'missing'"),
         ("s3:///prefix", "names no bucket"),
+        ("s3://key:secret@[bucket", "is not a URL"),
+        ("s3://a bucket/prefix", "no bucket can have the name 'a bucket'"),
+        ("s3://bucket/a//b", "no object can have the prefix 'a//b'"),
+        ("s3://bucket/a%0a", "no object can have the prefix"),
         ("file:blobs", "names no absolute path"),
         ("file://host/blobs", "names no absolute path"),
         ("s3://key:secret@bucket/prefix", "AWS_"),
@@ -230,6 +234,26 @@ def test_a_url_that_names_no_store_is_refused(tmp_path, url, words):
     with pytest.raises(BadSettings, match=words) as refusal:
         open_blobs(url, {}, spool=tmp_path / "u", cache=FileCache(tmp_path / "c", 1))
     assert "secret@" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"endpoint": "minio:9000"}, "'minio:9000': expected an address such as http://minio:9000"),
+        ({"endpoint": "http://a:secret@b:99999"}, "'b:99999': expected an address"),
+        ({"endpoint": "http://mi nio"}, "expected an address"),
+        ({"endpoint": "http://minio\\9000"}, "expected an address"),
+        ({"endpoint": "http://minio:9000\n"}, "AWS_ENDPOINT_URL has a character that cannot be"),
+        ({"access_key_id": "key\n"}, "AWS_ACCESS_KEY_ID has a character that cannot be sent"),
+        ({"region": "eu-west-1\n"}, "AWS_REGION has a character that cannot be sent"),
+    ],
+)
+def test_an_option_that_cannot_be_sent_is_refused(s3, bucket, tmp_path, option, words):
+    """The library panicked: the process ended with a traceback and no word of a setting."""
+    with pytest.raises(BadSettings) as refusal:
+        open_store(s3, bucket, tmp_path, **option).check()
+    assert words in str(refusal.value)
+    assert "secret" not in str(refusal.value)
 
 
 def test_an_upload_needs_little_memory_whatever_its_size(s3, bucket, tmp_path):
