@@ -62,11 +62,16 @@ def upstream_of(url: str, key: str) -> Upstream:
     Raises:
         ValueError: it is not an http or https address.
     """
-    parts = urlsplit(url)
+    refusal = ValueError(f"{url!r} is not an address such as http://podium:7777")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # its own words do not name the address
+        raise refusal from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is not an address such as http://podium:7777")
+        raise refusal
     tls = parts.scheme == "https"
-    port = parts.port or (443 if tls else 80)
+    port = port or (443 if tls else 80)
     return Upstream(parts.hostname, port, tls, parts.path.rstrip("/"), key)
 
 

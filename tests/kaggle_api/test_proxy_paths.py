@@ -114,7 +114,17 @@ def test_the_address_of_a_podium_is_read(url: str, name: str, port: int, base: s
     assert found.tls == url.startswith("https")
 
 
-@pytest.mark.parametrize("url", ["podium:7777", "ftp://podium", "http://", "https:///podium"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "podium:7777",
+        "ftp://podium",
+        "http://",
+        "https:///podium",
+        "http://[podium",
+        "http://a:77777",
+    ],
+)
 def test_another_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="is not an address such as"):
         upstream_of(url, "pod_run_x")
