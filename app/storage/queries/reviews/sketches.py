@@ -29,7 +29,9 @@ WAITING = (
         TABLE.c.reviewed_at.is_(None),
         TABLE.c.version_id.not_in(bindparam("passed_over", expanding=True)),
     )
-    .order_by(TABLE.c.id)
+    # All have the same time, none. By the id alone PostgreSQL would look for them among all files
+    # if many waited when it last counted.
+    .order_by(TABLE.c.reviewed_at, TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
     .subquery()
 )
