@@ -236,7 +236,7 @@ def _error_of(status: int, message: str) -> Exception:
 
 
 def _retry_after(response: Any) -> float | None:
-    value = (response.headers.get("Retry-After") if response is not None else None) or ""
+    value = response.headers.get("Retry-After") or ""
     if value.isdecimal():
         return float(value)
     with contextlib.suppress(ValueError, TypeError, OverflowError):
