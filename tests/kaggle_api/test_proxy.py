@@ -141,24 +141,47 @@ def test_large_bodies_pass_both_ways_whole_and_in_chunks(run, address, podium, t
 
 
 @pytest.mark.parametrize(
-    "request_text",
+    ("request_text", "said"),
     [
-        "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
-        "nonsense\r\n\r\n",
-        "GET / HTTP/1.1\r\nbroken\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        "GET / HTTP/1.1\r\nX: " + "a" * 100_000 + "\r\n\r\n",
-        "GET http://[ HTTP/1.1\r\n\r\n",
-        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc",
-        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
-        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n;0\r\n\r\n",
-        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + "a" * 200_000,
+        ("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n", "makes no tunnels"),
+        ("nonsense\r\n\r\n", "not an HTTP/1.1 request"),
+        ("GET / HTTP/1.1\r\nbroken\r\n\r\n", "header of the request is not well formed"),
+        ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+         "where its body ends"),
+        ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not one number"),
+        ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "not one number"),
+        ("GET / HTTP/1.1\r\nX: " + "a" * 100_000 + "\r\n\r\n", "headers are too long"),
+        ("GET http://[ HTTP/1.1\r\n\r\n", "The request is not well formed"),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc",
+         "chunk of the request is not well formed"),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
+         "chunk of the request is not well formed"),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\n;0\r\n\r\n",
+         "longer than it says"),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + "a" * 200_000,
+         "The request is not well formed"),
     ],
-)
-def test_bad_requests_are_refused_in_words(address, request_text):
-    assert refusal(address, request_text)["code"] in (400, 405, 431)
+)  # fmt: skip
+def test_bad_requests_are_refused_in_words(address, request_text, said):
+    refused = refusal(address, request_text)
+    assert refused["code"] in (400, 405, 431)
+    assert said in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "said"),
+    [
+        ("GET / HTTP/1.1\r\nHost: localhost", "The request ended in its headers."),
+        ("POST /validate HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc",
+         "The request ended in its body."),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+         "The request ended in its body."),
+        ("POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx",
+         "The request ended in its body."),
+    ],
+)  # fmt: skip
+def test_a_request_that_ends_early_is_refused_in_words(address, request_text, said):
+    assert refusal(address, request_text, ends=True) == {"code": 400, "message": said}
 
 
 def test_a_podium_that_is_away_is_told(podium, run, tmp_path):
@@ -170,10 +193,12 @@ def test_a_podium_that_is_away_is_told(podium, run, tmp_path):
     assert "cannot be reached" in body["message"]
 
 
-def refusal(address: str, text: str) -> dict:  # type: ignore[type-arg]
+def refusal(address: str, text: str, *, ends: bool = False) -> dict:  # type: ignore[type-arg]
     port = int(address.rsplit(":", 1)[1])
     with socket.create_connection(("127.0.0.1", port), 10) as client:
         client.sendall(text.encode())
+        if ends:
+            client.shutdown(socket.SHUT_WR)
         answer = b""
         with contextlib.suppress(ConnectionResetError):
             while data := client.recv(65536):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from app.proxy import connect
 from app.proxy.forward import MAX_CONNECTIONS
 from app.proxy.request_head import NotForwarded, upstream_of
-from tests.kaggle_api.test_proxy import forwarding
+from tests.kaggle_api.test_proxy import forwarding, refusal
 from tests.server import free_port
 
 BIG = 20_000_000
@@ -107,9 +108,18 @@ def test_connections_have_a_bound(upstream, tmp_path):
         to = f"http://127.0.0.1:{upstream.getsockname()[1]}"
         url = opened.enter_context(forwarding(to, "pod_run_x", tmp_path, free_port()))
         port = int(url.rpartition(":")[2])
-        for _ in range(MAX_CONNECTIONS):
+        clients = [
             opened.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+            for _ in range(MAX_CONNECTIONS)
+        ]
 
         refused = httpx.get(f"{url}/v1", trust_env=False)
 
         assert (refused.status_code, refused.json()["code"]) == (503, 503)
+        assert f"forwards {MAX_CONNECTIONS} requests at once" in refused.json()["message"]
+        clients[0].close()  # then there is room for one, soon
+        deadline = time.monotonic() + 20
+        while (code := refusal(url, "nonsense\r\n\r\n")["code"]) == 503:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert code == 400
