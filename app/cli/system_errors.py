@@ -1,12 +1,12 @@
-"""Errors of the system and the database that a command can explain: a full disk, an outage."""
+"""Errors of the system and the database that a command can explain: full disks, outages, damage."""
 
 from __future__ import annotations
 
 import errno
 import sys
 
-from app.errors import BadSettings, Invalid, PodiumError, StorageFull, Unavailable
-from app.storage.database.errors import is_full, is_outage
+from app.errors import BadSettings, DamagedRow, Invalid, PodiumError, StorageFull, Unavailable
+from app.storage.database.errors import is_damage, is_full, is_outage
 from app.system_limits import is_used_up
 
 # What is wrong with a path that somebody named, and not with Podium.
@@ -33,6 +33,8 @@ def in_words(error: Exception) -> PodiumError | None:
             f"The database (PODIUM_DATABASE_URL) cannot be used: {_reason(error)}. The command "
             "stopped before its end: run it again when the database answers."
         )
+    if is_damage(error):
+        return DamagedRow(_reason(error))
     if is_used_up(error):
         return Unavailable(
             "The system gives this process no more memory, threads or open files: "

@@ -78,3 +78,13 @@ def test_what_is_wrong_with_a_directory_is_a_sentence(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert told in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", ["db upgrade", "competitions list"])
+def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path, words: str) -> None:
+    (tmp_path / "podium.db").write_text("an editor wrote this " * 100)
+    done = podium_in(tmp_path, *words.split(), PODIUM_DATA_DIR=str(tmp_path))
+
+    assert done.returncode == 1
+    assert "The database is damaged: file is not a database. Restore a backup" in done.stderr
+    assert "Traceback" not in done.stderr
