@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.harbor import task_folder
+from app.cli.harbor.task_folder import HarborTask
+from app.errors import Invalid
 from tests.api.conftest import Podium
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
@@ -203,3 +206,11 @@ def test_a_fault_of_the_competition_is_no_reward(podium, experiment, tmp_path): 
 
     assert (done.returncode, verifier.reward()) == (1, None)
     assert "answered 500" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["http://", "http://[podium"])
+def test_an_address_without_a_host_is_refused(tmp_path: Path, url: str) -> None:
+    task = HarborTask("tiny", "Tiny", "1", "accuracy_score", True, "", (), url)
+    with pytest.raises(Invalid, match="is not the address of a Podium"):
+        task_folder.write_task(task, tmp_path / "task", lambda name, path: None)
+    assert list(tmp_path.iterdir()) == []

@@ -81,7 +81,10 @@ def write_task(task: HarborTask, folder: Path, download: Download) -> None:
         Conflict: the folder exists.
         Invalid: the address has no host, or a file's name leads out of the folder.
     """
-    host = urlsplit(task.url).hostname
+    try:
+        host = urlsplit(task.url).hostname
+    except ValueError:  # brackets that belong to no address of IPv6
+        host = None
     if host is None:
         raise Invalid(f"{task.url!r} is not the address of a Podium: write https://podium.example.")
     if folder.exists():
