@@ -197,9 +197,15 @@ class Settings(BaseSettings):
     )
 
     @model_validator(mode="after")
-    def _metrics_key_is_long(self) -> Self:
-        if 0 < len(self.metrics_key.get_secret_value()) < SHORTEST_METRICS_KEY:
+    def _metrics_key_can_be_sent(self) -> Self:
+        key = self.metrics_key.get_secret_value()
+        if 0 < len(key) < SHORTEST_METRICS_KEY:
             raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
+        if key != key.strip() or not key.isprintable():
+            raise ValueError(
+                "PODIUM_METRICS_KEY has a character that no client sends, such as a line feed at "
+                "its end"
+            )
         return self
 
     @model_validator(mode="after")

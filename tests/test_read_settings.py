@@ -65,6 +65,15 @@ def test_a_short_key_for_metrics_is_not_repeated(monkeypatch: pytest.MonkeyPatch
     assert refusal() == "PODIUM_METRICS_KEY has fewer than 16 characters."
 
 
+@pytest.mark.parametrize("key", ["a-key-for-prometheus\n", " a-key-for-prometheus"])
+def test_a_key_for_metrics_that_no_client_sends(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """Prometheus got 401 for the key that its operator read in the same file."""
+    monkeypatch.setenv("PODIUM_METRICS_KEY", key)
+
+    assert refusal().startswith("PODIUM_METRICS_KEY has a character that no client sends")
+    assert "prometheus" not in refusal()
+
+
 @pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])
 @pytest.mark.parametrize("path", ["x" * 5000, "/" + "x" * 300, "x/" * 2050])
 def test_a_path_that_no_file_system_has(

@@ -126,6 +126,7 @@ def test_a_database_url_that_no_driver_takes_is_told_without_its_password(
         ("mysql://me:hidden@host/x", "SQLite or PostgreSQL, not 'mysql'"),
         ("hidden", "it is not a URL"),
         ("sqlite://", "SQLite needs a file"),
+        ("postgresql://me:hidden@127.0.0.1:1/x\n", "a line feed at its end"),
         ("postgresql://me:hidden@127.0.0.1:1/x", "connection to server at"),
     ],
 )

@@ -63,6 +63,8 @@ def database_url(text: str) -> URL:
             "sqlite:////path/podium.db"
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
+        if not text.isprintable():  # a path of SQLite may have any character
+            raise BadDatabaseUrl("it has a character that is in no URL, as a line feed at its end")
         _require_hosts(url)
         full = _with_lists(url.set(drivername="postgresql+psycopg"))
         _require_options(full)
