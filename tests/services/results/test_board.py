@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.result_choices import GroupBy
 from app.errors import Invalid, NotFound
+from app.services.experiments.amendments import amend
 from app.services.results import board
 from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context
@@ -72,3 +74,15 @@ def test_an_experiment_is_compared_with_another_that_is_there(context: Context) 
     assert [one.experiment.name for one in order] == ["a", "b"]
     assert [one.experiment for one in table.abilities] == ["a", "b"]
     assert ([one.competition for one in table.items], absent) == (["bikes", "leaves"], [])
+
+
+def test_groups_by_resources_follow_an_amendment(context: Context) -> None:
+    import_medals(context, "a", {"bikes": ["gold", None]})
+
+    def groups() -> set[str]:
+        ((_, rates),) = board.experiment_board(context, ResultFilter(), GroupBy.RESOURCES).rows
+        return {*rates} - {"all"}
+
+    before = groups()
+    amend(context, "a", {"resources": {"hours": 24.0, "gpus": 1.0}}, reason="x", by=None)
+    assert groups() == {"24 hours, 1 gpus"} != before
