@@ -40,6 +40,12 @@ def score(answers, submission):
     time.sleep(3)
     return 1.0
 """
+RAISES = """
+def score(answers, submission):
+    if submission["target"].max() > 500:
+        raise ValueError
+    return 1.0
+"""
 
 
 @dataclass
@@ -211,6 +217,27 @@ def test_an_outcome_that_the_database_refuses_is_written_when_it_does_no_more(
     Worker(server.context).run(stop)
 
     assert server.row(sent).state is SubmissionState.GRADED
+
+
+def test_the_place_of_a_metrics_fault_is_for_admins_and_not_in_the_log(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A metric.py can write answers into it, and a log has many readers."""
+    context = server.context
+    folder = write_competition(tmp_path / "own", metric_py=RAISES, leaderboard=None)
+    run = add_run(context.database, import_folder(context, folder).version, "own")
+    own = Server(context, folder, run)
+    sent = own.submit(shift=1000.0)
+
+    Worker(context).run(lambda idle: idle and own.row(sent).state.is_settled)
+
+    logged = [vars(one)["place"] for one in caplog.records if one.msg == "grading fault"]
+    assert set(logged) == {"see podium faults"}
+    with context.database.read() as session:
+        found = faults.list_faults(session, submission_id=sent, limit=9)
+    assert len(found) == len(logged)
+    assert {one.kind for one in found} == {"metric"}
+    assert all("metric.py" in one.place for one in found)
 
 
 def refuse_updates(context: Context, *, refuses: bool, of: str = "queued") -> None:
