@@ -22,6 +22,8 @@ PREPARE = "prepare.py"
 # writes files as MLE-bench lays them out.
 PREPARE_FILES = "prepare_files"
 WATCH_SECONDS = 1.0
+# Variables of settings and of credentials: Kaggle's, those of the store and of the database.
+HIDDEN = ("AWS_", "KAGGLE", "PGPASS", "PODIUM")
 MAX_ERROR_BYTES = 1 << 16  # of what prepare.py writes as errors; the last line is shown
 Fetch = Callable[[str], None]  # brings a member of an archive that is not all there
 Watch = Callable[[], None]  # raises what should end prepare.py
@@ -141,7 +143,8 @@ def _serve(
 
 def _environment(scratch: Path) -> dict[str, str]:
     """Our variables but for credentials and settings; temporary files are on the same disk."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))}
+    # Settings are read whatever the case of their names.
+    kept = {k: v for k, v in os.environ.items() if not k.upper().startswith(HIDDEN)}
     return {**kept, "TMPDIR": str(scratch)}
 
 
