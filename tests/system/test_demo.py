@@ -25,6 +25,9 @@ def demo(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
             "PODIUM_PORT": str(free_port()),
             "COLUMNS": "120",
             "TMPDIR": str(tmp_path),
+            # Of a Podium that is set up here: the demo neither needs nor touches it.
+            "PODIUM_BLOBS_URL": (tmp_path / "store").as_uri(),
+            "PODIUM_DISPATCH": "queue",
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -81,7 +81,10 @@ def _start_server(port: int, directory: Path) -> tuple[subprocess.Popen[str], st
             env={
                 **os.environ,
                 "PODIUM_DATA_DIR": str(directory / "data"),
+                # Not those of a Podium that is set up here, whose store would become the demo's.
                 "PODIUM_DATABASE_URL": "",
+                "PODIUM_BLOBS_URL": "",
+                "PODIUM_DISPATCH": "embedded",
                 "PODIUM_COMPETITIONS_DIR": str(bundled("competitions")),
                 "PODIUM_LOG_LEVEL": "warning",
                 "PYTHONUNBUFFERED": "1",
