@@ -145,6 +145,8 @@ class KaggleSource:
         """Call the package, with retries after pauses, because the package does not retry."""
         import requests
 
+        # The last of them: an answer that was cut off, which is no ConnectionError.
+        away = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with _quiet():
@@ -154,7 +156,7 @@ class KaggleSource:
                 if status != 429 and status < 500:
                     raise _error_of(status, str(error)) from None
                 reason, pause = str(error), _retry_after(error.response)
-            except (requests.ConnectionError, requests.Timeout) as error:
+            except away as error:
                 reason, pause = str(error), None
             if attempt < ATTEMPTS:
                 seconds = min(LONGEST_PAUSE, 2.0**attempt if pause is None else pause)

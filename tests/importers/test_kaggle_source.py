@@ -61,14 +61,15 @@ def test_what_fails_for_the_moment_is_asked_again_after_longer_and_longer_pauses
     told: list[str], slept: list[float]
 ) -> None:
     page = SimpleNamespace(name="Rules", content=None)
-    failures = [refused(503), requests.ConnectionError("cut"), requests.Timeout("slow")]
+    cut = requests.exceptions.ChunkedEncodingError("cut")
+    failures = [refused(503), requests.ConnectionError("away"), requests.Timeout("slow"), cut]
     kaggle = source(told, competition_list_pages=answers(*failures, [page]))
 
     assert kaggle.pages("bikes") == {"rules": ""}
-    assert slept == [2.0, 4.0, 8.0]
+    assert slept == [2.0, 4.0, 8.0, 16.0]
     assert told == [
-        "503 for url: /pages Asking again in 2 s.", "cut Asking again in 4 s.",
-        "slow Asking again in 8 s.",
+        "503 for url: /pages Asking again in 2 s.", "away Asking again in 4 s.",
+        "slow Asking again in 8 s.", "cut Asking again in 16 s.",
     ]  # fmt: skip
 
 
