@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from app.domain.states import RunState
 from app.services.results.cells import heat_map
 from app.services.results.overview import page
 from app.services.runtime.context import Context
-from tests.services.results.make import add_imports, closed_run, import_medals
-from tests.storage.make import World, add_version
+from tests.services.results.make import add_imports, closed_run, import_medals, send
+from tests.storage.make import NOON, World, add_run, add_version
 
 
 @pytest.fixture
@@ -41,6 +42,47 @@ def test_a_computed_order_goes_by_the_number_then_the_name(
     assert names(9, 0) == expected
     assert [name for offset in range(0, 4, 2) for name in names(2, offset)] == expected
     assert names(3, 1) == expected[1:]
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("gold", ["all", "half", "another half"]),
+        ("silver", ["another half", "all", "half"]),
+        ("valid", ["all", "another half", "half"]),
+        ("runs", ["all", "another half", "half"]),
+    ],
+)
+def test_each_rate_and_the_runs_are_an_order(
+    context: Context, sort: str, expected: list[str]
+) -> None:
+    found, _ = page(context, q="", sort=sort, descending=True, limit=9, offset=0)
+    assert [one.experiment.name for one in found] == [*expected, "nothing"]
+
+
+def test_places_times_and_costs_are_an_order(context: Context) -> None:
+    version = context.database.write(lambda session: add_version(session, "bikes"))
+    sent = {"slow": (60.0, 9.0, 1), "dear": (30.0, 90.0, 2), "good": (10.0, 1.0, 0)}
+    for name, (seconds, cost, better) in sent.items():
+        run = add_run(
+            context.database, version, name, state=RunState.CLOSED, closed_at=NOON,
+            usage={"seconds": seconds, "cost_usd": cost},
+        )  # fmt: skip
+        send(context, run, 1, better=better, equal=0, worse=3 - better)
+    add_run(context.database, version, "open")
+
+    def names(sort: str, *, descending: bool) -> list[str]:
+        found, _ = page(context, q="", sort=sort, descending=descending, limit=9, offset=0)
+        return [one.experiment.name for one in found]
+
+    for sort, expected in (
+        ("seconds", ["slow", "dear", "good"]),
+        ("cost_usd", ["dear", "slow", "good"]),
+        ("percentile", ["good", "slow", "dear"]),
+    ):
+        assert names(sort, descending=True) == [*expected, "open"]
+        assert names(sort, descending=False) == [*expected[::-1], "open"]
 
 
 def test_the_results_at_all_versions_of_a_competition_count(context: Context, here: World) -> None:
