@@ -15,6 +15,7 @@ from app.services.results.noise.experiment_noise import (
     near_lines,
     noise_of,
 )
+from app.services.results.overview import page
 from app.services.runtime.context import Context
 from app.storage.database.records import VersionRecord
 from app.storage.queries import grades
@@ -64,6 +65,10 @@ def test_a_medal_is_within_the_noise_from_one_standard_error_on(
     assert found["silver"] == RateNoise("silver", 4, 1, 0, 0, 0)
     asked = {sent[seed]: medals[seed][0] for seed in sent}
     assert near_lines(context, asked) == {sent[0], sent[2]}
+    cells = heat_map(context, "first").rows[0].cells
+    assert [cell.is_near for cell in cells] == [True, False, True, False, False, False]
+    (listed,), _ = page(context, q="first", sort="name", descending=False, limit=9, offset=0)
+    assert listed.near_lines == 2
 
 
 def test_excluded_and_archived_runs_have_noise_only_where_they_count(
