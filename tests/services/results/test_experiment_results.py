@@ -10,8 +10,8 @@ import pytest
 from app.bundled import bundled
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, Excluded, GroupBy, Padding, SuccessGroupBy
-from app.domain.states import ReportedScoreKind
-from app.errors import AttemptsMissing
+from app.domain.states import ArchivalKind, ReportedScoreKind
+from app.errors import AttemptsMissing, Conflict, Invalid
 from app.reports.medal_rates import medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
@@ -24,7 +24,7 @@ from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.factories import write_competition
 from tests.services.regrades.make import graded
-from tests.services.results.make import closed_run
+from tests.services.results.make import archive_it, closed_run
 from tests.services.results.test_competition_results import BASELINE as RUN_BASELINE
 from tests.services.submissions.conftest import TOML, readable_version
 from tests.storage.make import NOON, World, add_run, add_version
@@ -252,3 +252,20 @@ def test_a_run_without_a_baseline_is_refused_where_each_must_have_one(context: C
     closed_run(context, readable_version(context, "bikes"), 1, {"score": 2.0})
     with pytest.raises(BaselinesMissing):
         success(context, "first", SuccessScope(ResultFilter()), None)
+
+
+def test_what_cannot_be_judged_is_said(context: Context) -> None:
+    bikes = readable_version(context, "bikes", TOML + RUN_BASELINE)
+    closed_run(context, bikes, 1, state="open", closed_at=None)
+    with pytest.raises(Conflict, match="counted against a baseline: bikes: the run is open"):
+        asked(context, ResultFilter(padding=Padding.AVAILABLE))
+    closed_run(context, readable_version(context, "leaves"), 1, {"score": 2.0})
+    archive_it(context, ArchivalKind.COMPETITION, "bikes")
+    with pytest.raises(Conflict, match="'first' here can be counted against a baseline: it has n"):
+        asked(context, ResultFilter(padding=Padding.AVAILABLE))
+    with pytest.raises(Invalid, match="no_such_flag"):
+        asked(context, ResultFilter(exclude_flags=("no_such_flag",)))
+
+
+def asked(context: Context, filters: ResultFilter) -> SuccessResults:
+    return success(context, "first", SuccessScope(filters, baselines=Baselines.KNOWN), None)
