@@ -15,6 +15,7 @@ from app.errors import AttemptsMissing, Conflict, Invalid
 from app.reports.medal_rates import medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.competitions.import_folder import import_folder
+from app.services.regrades.apply import apply
 from app.services.results.experiment_results import describe, medal_rates
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.missing_results import BaselinesMissing
@@ -24,6 +25,7 @@ from app.storage.queries.elsewhere import reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.factories import write_competition
 from tests.services.regrades.make import graded
+from tests.services.regrades.test_apply import regraded
 from tests.services.results.make import archive_it, closed_run
 from tests.services.results.test_competition_results import BASELINE as RUN_BASELINE
 from tests.services.submissions.conftest import TOML, readable_version
@@ -265,6 +267,29 @@ def test_what_cannot_be_judged_is_said(context: Context) -> None:
         asked(context, ResultFilter(padding=Padding.AVAILABLE))
     with pytest.raises(Invalid, match="no_such_flag"):
         asked(context, ResultFilter(exclude_flags=("no_such_flag",)))
+
+
+def test_missing_results_fail_where_that_is_asked_and_regrades_are_named(context: Context) -> None:
+    bikes = readable_version(context, "bikes", TOML + RUN_BASELINE)
+    closed_run(context, bikes, 1, {"score": 2.0}, failure="none")
+    closed_run(context, bikes, 2, state="open", closed_at=None)
+    available, fail = (
+        asked(context, ResultFilter(padding=padding))
+        for padding in (Padding.AVAILABLE, Padding.FAIL)
+    )
+    assert [one.groups["all"].runs for one in (available, fail)] == [1, 2]
+    rates = [one.groups["all"].success_rate for one in (available, fail)]
+    assert [one and one.mean for one in rates] == [100.0, 50.0]
+    assert (available.failures, available.regrades) == ({}, ())
+
+    regrade = regraded(context, 2.0)
+    apply(context, regrade.id, reason="mended", by=None)
+    leaves = readable_version(context, "leaves", TOML + RUN_BASELINE)
+    add_run(context.database, leaves, "second", state="closed", closed_at=NOON)
+    found = asked(context, ResultFilter(padding=Padding.AVAILABLE))
+    assert [one.id for one in found.regrades] == [regrade.id]
+    second = SuccessScope(ResultFilter(), baselines=Baselines.KNOWN)
+    assert success(context, "second", second, None).regrades == ()
 
 
 def asked(context: Context, filters: ResultFilter) -> SuccessResults:
