@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from app.errors import Forbidden, NotFound, Unauthorized, Unavailable
-from app.importers.kaggle_refusals import CannotBeJoined, RulesNotAccepted, why_refused
+from app.importers.kaggle_refusals import CannotBeJoined
 from app.importers.kaggle_source import MOST_PAGES, KaggleSource
 
 
@@ -219,35 +219,3 @@ def test_an_earlier_board_does_not_stay(told: list[str], tmp_path: Path) -> None
     (tmp_path / "bikes.zip").write_bytes(b"old")
     kaggle = source(told, competition_leaderboard_download=lambda *_: None)
     assert not kaggle.leaderboard("bikes", tmp_path).exists()
-
-
-PAST, COMING = datetime(2020, 1, 1), datetime(2999, 1, 1)  # noqa: DTZ001 (Kaggle's have no zone)
-ACCEPT = "You must accept the rules"
-
-
-@pytest.mark.parametrize(
-    ("entrants", "deadline", "detail", "kind"),
-    [
-        (None, None, "no", RulesNotAccepted),
-        (None, COMING, "no", RulesNotAccepted),
-        (None, PAST, "no", CannotBeJoined),
-        (PAST, COMING, "no", CannotBeJoined),
-        (COMING, PAST, "no", RulesNotAccepted),
-        (None, PAST, ACCEPT, RulesNotAccepted),
-    ],
-)
-def test_a_refused_download_says_what_to_do(
-    entrants: datetime | None, deadline: datetime | None, detail: str, kind: type[Forbidden]
-) -> None:
-    competition = SimpleNamespace(
-        new_entrant_deadline=entrants, deadline=deadline, user_has_entered=False
-    )
-    error = why_refused("bikes", competition, Forbidden(detail))
-
-    assert type(error) is kind
-    text = ("bikes cannot be joined any more. Kaggle says: no" if kind is CannotBeJoined
-            else "open https://www.kaggle.com/competitions/bikes/rules in a browser")  # fmt: skip
-    assert text in error.detail
-    competition.user_has_entered = True
-    own = Forbidden(detail)
-    assert why_refused("bikes", competition, own) is own
