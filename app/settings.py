@@ -41,11 +41,8 @@ class Settings(BaseSettings):
         5.0, ge=2, le=60, description="time-out of one attempt to connect to PostgreSQL"
     )
     database_statement_seconds: float = Field(
-        60.0,
-        ge=0.1,
-        le=2_000_000,  # PostgreSQL takes 2,147,483
-        description="wall-clock limit of one statement on PostgreSQL",
-    )
+        60.0, ge=0.1, le=2_000_000, description="wall-clock limit of one statement on PostgreSQL"
+    )  # PostgreSQL takes 2,147,483
     database_lock_seconds: float = Field(
         5.0, ge=0.05, description="longest wait of a statement for a lock on PostgreSQL"
     )
@@ -202,10 +199,7 @@ class Settings(BaseSettings):
         if 0 < len(key) < SHORTEST_METRICS_KEY:
             raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
         if key != key.strip() or not key.isprintable():
-            raise ValueError(
-                "PODIUM_METRICS_KEY has a character that no client sends, such as a line feed at "
-                "its end"
-            )
+            raise ValueError("PODIUM_METRICS_KEY ends in a line feed, or has what no client sends")
         return self
 
     @model_validator(mode="after")
@@ -252,7 +246,5 @@ class Settings(BaseSettings):
     @property
     def has_database(self) -> bool:
         """Whether the SQLite file exists. True for a database server, without a check."""
-        if not self.is_sqlite:
-            return True
         file = unquote(self.database_url.partition(":///")[2].partition("?")[0])
-        return not file or Path(file).is_file()  # a URL without a file is refused when it is opened
+        return not self.is_sqlite or not file or Path(file).is_file()  # without one it is refused

@@ -21,6 +21,13 @@ def test_no_folder_has_more_than_20_modules():
     assert {name: count for name, count in counts.items() if count > 20} == {}
 
 
+def test_no_module_has_more_than_250_lines():
+    lines = {one: len(one.read_text().splitlines()) for one in (ROOT / "app").rglob("*.py")}
+
+    assert len(lines) > 600
+    assert {one.name: count for one, count in lines.items() if count > 250} == {}
+
+
 def test_the_page_about_the_architecture_has_the_present_figures():
     counts = module_counts(ROOT / "app")
     page = PAGE.read_text(encoding="utf-8")
