@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
@@ -9,7 +10,8 @@ from sqlalchemy.orm import Session
 from app.domain.states import RegradeState
 from app.queue import jobs
 from app.services.runtime.own_metrics import OwnMetrics
-from app.storage.queries.regrades import outcomes, regrades
+from app.storage.database.records import AddedSubmission
+from app.storage.queries.regrades import members, outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 
@@ -24,25 +26,36 @@ def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -
 
     With `queues` their jobs are made in the same transaction.
     """
-    added = outcomes.fill(session, regrade)
+    added = members.fill(session, regrade)
+    _defer(session, regrade, added, queues=queues)
+    return len(added)
+
+
+def add_listed(
+    session: Session, regrade_id: str, listed: Sequence[AddedSubmission], *, queues: bool
+) -> int:
+    """Add those of these submissions that a regrade does not have, and return how many.
+
+    Nothing if it is not running any more. The regrade is locked, so that a process that grades
+    finishes it neither meanwhile nor between.
+    """
+    found = regrades.get(session, regrade_id, locks=True)
+    if found is None or found.state is not RegradeState.RUNNING:
+        return 0
+    added = members.add(session, found, listed)
+    _defer(session, found, added, queues=queues)
+    return len(added)
+
+
+def _defer(
+    session: Session, regrade: RegradeRecord, added: Sequence[AddedSubmission], *, queues: bool
+) -> None:
     if queues:
         own = OwnMetrics().among(session, {one.version_id for one in added})
         jobs.defer_regradings(
             session, regrade.id, [(one.submission_id, one.bytes) for one in added],
             {one.submission_id for one in added if one.version_id in own},
         )  # fmt: skip
-    return len(added)
-
-
-def add_more(session: Session, regrade_id: str, *, queues: bool) -> int:
-    """Add a further part, as `add_submissions`; nothing if the regrade is not running any more.
-
-    The regrade is locked, so that a process that grades finishes it neither meanwhile nor between.
-    """
-    found = regrades.get(session, regrade_id, locks=True)
-    if found is None or found.state is not RegradeState.RUNNING:
-        return 0
-    return add_submissions(session, found, queues=queues)
 
 
 def finish(session: Session, regrade_id: str, *, queues: bool) -> bool:

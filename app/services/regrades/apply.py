@@ -13,7 +13,7 @@ from app.services.regrades.add_submissions import add_submissions
 from app.services.regrades.difference import summary
 from app.services.regrades.show import existing
 from app.services.runtime.context import Context
-from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades import members, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 from app.storage.queries.trust import log
 
@@ -70,7 +70,7 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
                 f"{own.id} graded more submissions meanwhile: look at what it changes now, and "
                 "apply it again."
             )
-        if outcomes.count_missing(session, own):  # the difference says nothing about these
+        if members.count_missing(session, own):  # the difference says nothing about these
             raise RegradeNotReady(
                 f"Submissions to {own.competition} were settled meanwhile: apply {own.id} again, "
                 "and they are graded first."
@@ -121,7 +121,7 @@ def _takes_more(context: Context, found: RegradeRecord) -> bool:
         own = regrades.get(session, found.id, locks=True)
         if own is None or own.state is not RegradeState.READY:
             return False
-        if not outcomes.count_missing(session, own):
+        if not members.count_missing(session, own):
             return False
         regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
         # A part of them: `finish` adds the others, and no other write waits for all.

@@ -11,7 +11,7 @@ from app.errors import NotFound
 from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of, wrong_cursor
 from app.storage.queries import competitions
-from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades import members, outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 
@@ -89,8 +89,7 @@ def _shown(context: Context, found: list[RegradeRecord]) -> list[ShownRegrade]:
     with context.database.read() as session:
         counts = outcomes.progress(session, [one.id for one in found])
         missing = {
-            one.id: 0 if one.submission_id else outcomes.count_missing(session, one)
-            for one in found
+            one.id: 0 if one.submission_id else members.count_missing(session, one) for one in found
         }
     return [
         ShownRegrade(

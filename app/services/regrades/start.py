@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 
 from sqlalchemy.orm import Session
 
 from app.domain.states import CompetitionStatus, RegradeState
 from app.errors import Conflict, NeedsData, NotFound, TakesNoSubmissions
 from app.services.public_log.reasons import check_reason
-from app.services.regrades.add_submissions import add_more, add_submissions
+from app.services.regrades.add_submissions import add_listed, add_submissions
 from app.services.regrades.show import existing
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
 from app.storage.queries import competitions, runs, submissions
 from app.storage.queries.ids import new_id
 from app.storage.queries.operation import environments
-from app.storage.queries.regrades import regrades
+from app.storage.queries.regrades import members, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 # Regrades that are equal in these have the same outcomes. A regrade of another environment may have
@@ -92,16 +93,33 @@ def start(
         regrades.add(session, new)
         return add_submissions(session, new, queues=context.settings.queues)
 
-    added = total = context.database.write(record)
-    while added:  # in parts, so that live submissions are written between them
-        added = context.database.write(
-            lambda session: add_more(session, new.id, queues=context.settings.queues)
-        )
-        total += added
-    if not total:
+    added = context.database.write(record)
+    if added == members.FILLED_AT_ONCE:
+        _add_others(context, new)
+    if not added:
         cancel(context, new.id, reason="it has no submission", by=by)
         raise NothingToRegrade(f"No submission of {slug} is settled, so there is nothing to grade.")
     return new
+
+
+def _add_others(context: Context, regrade: RegradeRecord) -> None:
+    """Add the submissions after the first part, in parts: live ones are written between them.
+
+    To look through all of the competition takes long, so that is done here, before the writes.
+    """
+    after = ""
+    while True:
+        with context.database.read() as session:
+            found = members.settled_after(session, regrade, after)
+        if not found:
+            return
+        after = found[-1].submission_id
+        for first in range(0, len(found), members.FILLED_AT_ONCE):
+            part = found[first : first + members.FILLED_AT_ONCE]
+            add = partial(
+                add_listed, regrade_id=regrade.id, listed=part, queues=context.settings.queues
+            )
+            context.database.write(add)
 
 
 def cancel(context: Context, regrade_id: str, *, reason: str, by: str | None) -> RegradeRecord:

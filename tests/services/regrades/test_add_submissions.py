@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState, SubmissionState
-from app.services.regrades.add_submissions import add_more
+from app.services.regrades.add_submissions import add_listed
 from app.services.runtime.context import open_context
 from app.settings import Settings
-from app.storage.queries.regrades import outcomes
+from app.storage.queries.regrades import members, outcomes
 from tests.services.regrades.make import graded, started, stored
 from tests.services.regrades.test_apply import settle_all
 from tests.storage.make import make_world
@@ -34,12 +34,16 @@ def test_a_part_that_is_added_while_the_regrade_is_finished_is_graded(
     added: list[int] = []
     adding = threading.Lock()  # who claims looks at the same time as the writer, which finishes
 
+    def add_all() -> int:
+        with one.database.read() as reading:
+            listed = members.settled_after(reading, regrade, "")
+        return one.database.write(lambda own: add_listed(own, regrade.id, listed, queues=False))
+
     def queued_slowly(session: Session, regrade_id: str, limit: int, **names: Any) -> list[str]:
         with adding:
             found = queued(session, regrade_id, limit, **names)
             if not found and not added:
-                more = one.database.write(lambda own: add_more(own, regrade.id, queues=False))
-                added.append(more)
+                added.append(add_all())
         return found
 
     monkeypatch.setattr(outcomes, "queued", queued_slowly)
@@ -51,6 +55,6 @@ def test_a_part_that_is_added_while_the_regrade_is_finished_is_graded(
     with one.database.read() as session:
         counts = outcomes.progress(session, [regrade.id])[regrade.id]
     assert counts == {SubmissionState.GRADED.value: 3}
-    assert one.database.write(lambda own: add_more(own, regrade.id, queues=False)) == 0
+    assert add_all() == 0
     one.close()
     other.close()

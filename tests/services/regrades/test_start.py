@@ -12,11 +12,12 @@ from app.errors import Conflict
 from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.regrades.start import start
 from app.services.runtime.context import Context
-from app.storage.queries.regrades import regrades
+from app.storage.queries.regrades import members, outcomes, regrades
 from tests.services.conftest import Meanwhile
 from tests.services.regrades.make import graded, started, stored
 from tests.services.submissions.conftest import readable_version
 from tests.storage.make import World, add_run
+from tests.storage.statements import sent_statements
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
@@ -44,3 +45,21 @@ def test_a_regrade_that_an_older_version_left_keeps_no_new_one_from_starting(
 
     assert [each.regrade_id for each in RegradeClaims(context).claim(9, ()) or []] == [new.id]
     assert stored(context, left.id).state is RegradeState.CANCELLED
+
+
+def test_all_submissions_are_looked_through_once_and_not_for_each_part(
+    context: Context, here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 200,000 submissions a regrade took 42 writes of 2 s, and other writes waited."""
+    monkeypatch.setattr(members, "FILLED_AT_ONCE", 2)
+    monkeypatch.setattr(members, "LISTED_AT_ONCE", 5)
+    run = add_run(context.database, readable_version(context, "tiny"), "third")
+    sent = [graded(replace(here, run=run)).id for _ in range(9)]
+
+    with sent_statements() as executed:
+        new = start(context, "tiny", by=None)
+
+    looking = [each for each in executed if "FROM submission JOIN run" in each]
+    assert len(looking) == 1 + 3  # for the first part, and lists of 5, 4 and none
+    with context.database.read() as session:
+        assert sorted(outcomes.queued(session, new.id, 99)) == sorted(sent)

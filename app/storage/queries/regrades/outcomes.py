@@ -7,21 +7,17 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, literal, or_, select, true, update
+from sqlalchemy import ColumnElement, bindparam, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
-from app.domain.states import SETTLED, RegradeState, SubmissionState
-from app.storage.database.models import Run, Submission
-from app.storage.database.records import AddedSubmission
+from app.domain.states import RegradeState, SubmissionState
+from app.storage.database.models import Submission
 from app.storage.database.rows import values
 from app.storage.database.tables.regrades import Regrade, RegradeOutcome
-from app.storage.queries.regrades.regrades import RegradeRecord
 
 TABLE = RegradeOutcome.__table__
 REGRADE = Regrade.__table__
 SUBMISSION = Submission.__table__
-RUN = Run.__table__
-FILLED_AT_ONCE = 5000
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 IS_IN_FORCE = (REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
 IS_THIS = TABLE.c.regrade_id == bindparam("of_regrade")
@@ -109,42 +105,6 @@ def _outcome(
         return None
     outcome = OutcomeRecord(**{name: row[name] for name in names})
     return row["regrade_id"], row["version_id"], outcome
-
-
-def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
-    """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
-
-    Returns them with the versions that will grade them.
-    """
-    fixed = regrade.version_id
-    version = SUBMISSION.c.version_id if fixed is None else literal(fixed)
-    query = (
-        select(SUBMISSION.c.id, SUBMISSION.c.bytes, version)
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(*_missing(regrade))
-        .order_by(SUBMISSION.c.id)
-        .limit(FILLED_AT_ONCE)
-    )
-    if regrade.submission_id is not None:
-        query = query.where(SUBMISSION.c.id == regrade.submission_id)
-    added = [AddedSubmission(*row) for row in session.execute(query)]
-    new = {"regrade_id": regrade.id, "state": SubmissionState.QUEUED, "attempts": 0}
-    rows = [
-        {**new, "submission_id": one.submission_id, "version_id": one.version_id} for one in added
-    ]
-    if rows:
-        session.execute(insert(TABLE), rows)
-    return added
-
-
-def _missing(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
-    known = (
-        select(TABLE.c.submission_id)
-        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
-        .exists()
-    )
-    of_competition = RUN.c.competition == regrade.competition
-    return of_competition, SUBMISSION.c.state.in_(sorted(SETTLED)), ~known
 
 
 def claimants(session: Session, regrade_id: str) -> list[str]:
@@ -237,14 +197,3 @@ def progress(session: Session, regrade_ids: Sequence[str]) -> dict[str, dict[str
     for regrade_id, state, count in session.execute(query):
         found[regrade_id][state.value] = count
     return found
-
-
-def count_missing(session: Session, regrade: RegradeRecord) -> int:
-    """How many settled submissions of the competition the regrade does not have."""
-    query = (
-        select(func.count())
-        .select_from(SUBMISSION)
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(*_missing(regrade))
-    )
-    return int(session.execute(query).scalar_one())

@@ -1,0 +1,103 @@
+"""The submissions of a regrade: those that it does not have yet, and adding them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, insert, literal, select
+from sqlalchemy.orm import Session
+
+from app.domain.states import SETTLED, SubmissionState
+from app.storage.database.models import Run, Submission
+from app.storage.database.records import AddedSubmission
+from app.storage.database.tables.regrades import RegradeOutcome
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+TABLE = RegradeOutcome.__table__
+SUBMISSION = Submission.__table__
+RUN = Run.__table__
+FILLED_AT_ONCE = 5000
+LISTED_AT_ONCE = 50_000  # each list takes as long as all submissions that are left
+
+
+def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
+    """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
+
+    Returns them with the versions that will grade them.
+    """
+    query = _submissions(regrade).where(*_missing(regrade)).limit(FILLED_AT_ONCE)
+    if regrade.submission_id is not None:
+        query = query.where(SUBMISSION.c.id == regrade.submission_id)
+    added = [AddedSubmission(*row) for row in session.execute(query)]
+    _insert(session, regrade, added)
+    return added
+
+
+def settled_after(session: Session, regrade: RegradeRecord, after: str) -> list[AddedSubmission]:
+    """The settled submissions of a regrade's competition after this one, oldest first.
+
+    At most `LISTED_AT_ONCE`. Of those that the regrade has already PostgreSQL may not know yet how
+    many they are, so they are not left out here.
+    """
+    query = _submissions(regrade).where(*_settled(regrade), SUBMISSION.c.id > after)
+    return [AddedSubmission(*row) for row in session.execute(query.limit(LISTED_AT_ONCE))]
+
+
+def add(
+    session: Session, regrade: RegradeRecord, listed: Sequence[AddedSubmission]
+) -> list[AddedSubmission]:
+    """Add those of these submissions that the regrade does not have, and return them."""
+    ids = [one.submission_id for one in listed]
+    query = select(TABLE.c.submission_id).where(
+        TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id.in_(ids)
+    )
+    known = set(session.execute(query).scalars())
+    added = [one for one in listed if one.submission_id not in known]
+    _insert(session, regrade, added)
+    return added
+
+
+def _insert(session: Session, regrade: RegradeRecord, added: Sequence[AddedSubmission]) -> None:
+    new = {"regrade_id": regrade.id, "state": SubmissionState.QUEUED, "attempts": 0}
+    rows = [
+        {**new, "submission_id": one.submission_id, "version_id": one.version_id} for one in added
+    ]
+    if rows:
+        session.execute(insert(TABLE), rows)
+
+
+def _submissions(regrade: RegradeRecord) -> Select[Any]:
+    """Submissions with their bytes and the versions that will grade them, oldest first."""
+    fixed = regrade.version_id
+    version = SUBMISSION.c.version_id if fixed is None else literal(fixed)
+    return (
+        select(SUBMISSION.c.id, SUBMISSION.c.bytes, version)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .order_by(SUBMISSION.c.id)
+    )
+
+
+def _missing(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
+    known = (
+        select(TABLE.c.submission_id)
+        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
+        .exists()
+    )
+    return *_settled(regrade), ~known
+
+
+def _settled(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
+    of_competition = RUN.c.competition == regrade.competition
+    return of_competition, SUBMISSION.c.state.in_(sorted(SETTLED))
+
+
+def count_missing(session: Session, regrade: RegradeRecord) -> int:
+    """How many settled submissions of the competition the regrade does not have."""
+    query = (
+        select(func.count())
+        .select_from(SUBMISSION)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .where(*_missing(regrade))
+    )
+    return int(session.execute(query).scalar_one())
