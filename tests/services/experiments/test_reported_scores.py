@@ -41,6 +41,13 @@ def test_the_direction_is_that_of_the_metric(declared) -> None:
         assert not refused(competition, 0.5, higher_is_better=is_higher)
         assert refused(competition, 0.5, higher_is_better=not is_higher)
         assert not refused(competition, 0.5)
+        said, declares = ("lower", "higher") if is_higher else ("higher", "lower")
+        with pytest.raises(ScoreContradicts, match=f"says that {said} .* declares that {declares}"):
+            refuse_contradictions(competition, NewScore(0.5, {}, higher_is_better=not is_higher))
+        with pytest.raises(ScoreContradicts, match="no baseline other than 0"):
+            refuse_contradictions(competition, NewScore(0.5, {}, improvement=0.5))
+    with pytest.raises(ScoreContradicts, match=r"negative, and in .* lower is better"):
+        refuse_contradictions(lower, NewScore(-0.5, {}))
 
 
 def test_an_improvement_is_a_share_of_the_baseline(declared) -> None:
