@@ -1,4 +1,4 @@
-"""Two who change a run at once, through two servers."""
+"""How a run changes, also by two servers at once, and how it starts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from app.domain.states import ArchivalKind, Role, RunState, SubmissionState
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller
 from app.services.experiments.archiving import archive
-from app.services.experiments.runs import change, close_all, select
+from app.services.experiments.runs import change, close_all, page, select, start
 from app.services.runtime.context import Context
 from app.storage.queries import runs
 from app.storage.queries.trust import receipts
 from tests.services.conftest import Meanwhile
 from tests.services.submissions.conftest import readable_version
-from tests.storage.make import World, add_run, add_submission, make_submission
+from tests.storage.make import NOON, World, add_run, add_submission, make_submission
 
 
 def test_of_two_who_close_a_run_at_once_the_second_changes_nothing(
@@ -88,3 +88,80 @@ def test_a_run_may_choose_a_file_of_which_it_does_not_know_yet_that_it_was_rejec
         select(later, Caller(Role.ADMIN, "key_1"), here.run.id, sent.id)
     agent = Caller(Role.RUN, "key_2", run_id=here.run.id)
     assert select(later, agent, here.run.id, sent.id).selected_id == sent.id
+
+
+def test_a_change_leaves_what_it_does_not_name(context: Context) -> None:
+    run = add_run(context.database, readable_version(context, "tiny"), "third")
+    context.database.write(lambda session: add_submission(session, make_submission(run)))
+
+    spent = change(context, run.id, close=False, usage={"a": 1}, failure=None)
+    assert (spent.state, spent.usage, spent.failure) == (RunState.OPEN, {"a": 1}, None)
+    failed = change(context, run.id, close=False, usage=None, failure="agent_error")
+    assert (failed.state, failed.failure) == (RunState.OPEN, "agent_error")
+    closed = change(context, run.id, close=True, usage={"b": 2}, failure=None)
+    assert (closed.state, closed.failure) == (RunState.CLOSED, "agent_error")
+    assert closed.usage == {"a": 1, "b": 2}
+    again = change(
+        context, run.id, close=True, usage=None, failure="connection", if_nothing_sent=True
+    )
+    assert again == closed
+    with pytest.raises(NotFound):
+        change(context, "run_nobody", close=True, usage=None, failure=None)
+
+
+def test_the_failure_of_a_closed_run_changes_with_its_receipt(context: Context) -> None:
+    run = add_run(context.database, readable_version(context, "tiny"), "third")
+    change(context, run.id, close=True, usage=None, failure=None)
+
+    assert change(context, run.id, close=False, usage=None, failure="crash").failure == "crash"
+    with context.database.read() as session:
+        stored = runs.get_run(session, run.id)
+        signed = [one.statement for one in receipts.of_run(session, run.id)]
+    assert stored is not None
+    assert (stored.failure, len(signed)) == ("crash", 2)
+
+
+def test_a_final_submission_is_one_of_the_open_run(context: Context, here: World) -> None:
+    admin = Caller(Role.ADMIN, "key_1")
+    sent, others = here.submit(), make_submission(here.other_run)
+    context.database.write(lambda session: add_submission(session, others))
+
+    for wrong in ("sub_nothing", others.id):
+        with pytest.raises(NotFound, match=f"has no submission '{wrong}'"):
+            select(context, admin, here.run.id, wrong)
+    assert select(context, admin, here.run.id, sent.id).selected_id == sent.id
+    context.database.write(
+        lambda session: runs.update_run(session, here.run.id, state=RunState.CLOSED, closed_at=NOON)
+    )
+    with pytest.raises(RunClosed, match="is closed: its final submission cannot change"):
+        select(context, admin, here.run.id, sent.id)
+
+
+def test_a_runs_key_lists_its_run_where_that_is_asked_for(context: Context, here: World) -> None:
+    agent = Caller(Role.RUN, "key_2", run_id=here.run.id)
+
+    def listed(**asked: Any) -> list[str]:
+        given = {"experiment": None, "competition": None, "after": None, "limit": 9, **asked}
+        found, cursor = page(context, agent, **given)
+        assert cursor is None
+        return [run.id for run in found]
+
+    run = here.run
+    own = {"experiment": run.experiment, "competition": run.competition, "state": run.state}
+    assert listed() == listed(**own) == [run.id]
+    for name, other in (("experiment", "x"), ("competition", "x"), ("state", RunState.CLOSED)):
+        assert listed(**{**own, name: other}) == []
+    assert listed(after=run.id) == []
+
+
+def test_the_clock_of_a_run_that_was_closed_before_does_not_start(
+    context: Context, here: World
+) -> None:
+    agent = Caller(Role.RUN, "key_2", run_id=here.run.id)
+    started = start(context, agent, here.run.id)
+    assert started.started_at is not None
+    assert start(context, agent, here.run.id) == started
+    closed = add_run(context.database, here.version, "first", seed=9, state=RunState.CLOSED,
+                     closed_at=NOON)  # fmt: skip
+    with pytest.raises(RunClosed, match="was closed before it started"):
+        start(context, Caller(Role.ADMIN, "key_1"), closed.id)
