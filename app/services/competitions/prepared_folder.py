@@ -55,13 +55,11 @@ def partial_folder(target: Path) -> Iterator[Path]:
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + PARTIAL)
-    partial.mkdir(exist_ok=True)
-    lock = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Conflict(f"Another process is preparing {target.name} in {partial}.") from None
+        lock = _made_and_locked(partial)
+    except BlockingIOError:
+        raise Conflict(f"Another process is preparing {target.name} in {partial}.") from None
+    try:
         _recover(target)
         for left in partial.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -71,6 +69,24 @@ def partial_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
     finally:
         os.close(lock)
+
+
+def _made_and_locked(partial: Path) -> int:
+    """Make the directory, and lock it. Another process may remove it in between: it is made again.
+
+    Raises:
+        BlockingIOError: another process has locked it.
+    """
+    while True:
+        with contextlib.suppress(FileExistsError):
+            partial.mkdir()
+        with contextlib.suppress(FileNotFoundError), contextlib.ExitStack() as if_it_fails:
+            lock = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if_it_fails.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), partial.stat()):
+                if_it_fails.pop_all()
+                return lock
 
 
 def remove_interrupted(target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,22 @@ def test_two_processes_do_not_make_the_same_folder(target: Path) -> None:
     another = pytest.raises(Conflict, match="Another process is preparing bikes")
     with partial_folder(target), another, partial_folder(target):
         pass
+
+
+def test_a_folder_that_the_process_before_removes_at_that_moment_is_made_again(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second process ended with a traceback, or shared the folder with a third one."""
+    lock = fcntl.flock
+
+    def removed_before(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        target.with_name("bikes.partial").rmdir()
+        lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_before)
+    with partial_folder(target) as partial:
+        assert names(partial) == []
 
 
 @pytest.mark.parametrize("has_new", [False, True])
