@@ -42,6 +42,9 @@ def test_a_computed_order_goes_by_the_number_then_the_name(
     assert names(9, 0) == expected
     assert [name for offset in range(0, 4, 2) for name in names(2, offset)] == expected
     assert names(3, 1) == expected[1:]
+    by_name, _ = page(context, q="", sort="name", descending=descending, limit=9, offset=0)
+    found = [one.experiment.name for one in by_name]
+    assert found == sorted(expected, reverse=descending)
 
 
 @pytest.mark.usefixtures("three")

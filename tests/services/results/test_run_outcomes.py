@@ -117,6 +117,15 @@ def test_runs_that_failed_are_counted_by_the_kind_of_failure() -> None:
 
 def test_an_open_run_with_a_graded_file_has_an_attempt() -> None:
     assert isinstance(attempt_of_run(run(**GRADED, state=RunState.OPEN)), Attempt)
+    for over, is_open in (
+        ({**GRADED, "state": RunState.OPEN}, True),
+        (GRADED, False),
+        ({"state": RunState.OPEN}, False),
+        ({**GRADED, "state": RunState.OPEN, "excluded": True}, True),
+    ):  # fmt: skip
+        own = ExperimentResults()
+        add_run(own, run(**over))
+        assert own.open == ({("c", 1)} if is_open else set())
 
 
 def test_reported_scores_of_a_run_with_files_do_not_count_in_attempts() -> None:
@@ -181,6 +190,16 @@ def test_outcomes_are_by_competition_and_seed_whatever_they_were_made_of(context
     ]  # fmt: skip
     with pytest.raises(NotFound):
         outcomes_of(context, "frist", None)
+
+
+def test_the_best_score_of_a_run_is_compared_beside_its_final_one(context: Context) -> None:
+    compared = readable_version(context, "leaves", TOML + BASELINE)
+    closed_run(context, compared, 1, {"score": 1.0}, {"score": 5.0})
+
+    (one,) = outcomes_of(context, "first", None)
+    assert (one.score, one.improvement, one.success) == (5.0, -0.25, False)
+    assert (one.best_score, one.best_improvement, one.ever) == (1.0, 0.75, True)
+    assert one.scores == 2
 
 
 def test_scores_of_files_do_not_count_beside_a_reported_one(context: Context) -> None:
