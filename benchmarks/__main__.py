@@ -13,6 +13,7 @@ code of few processors alone.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -24,73 +25,37 @@ if LIBRARIES.items() - os.environ.items():
     os.environ.update(LIBRARIES)
     os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]])
 
-from benchmarks import (
-    distributed,
-    families,
-    floods,
-    graders,
-    grading,
-    history,
-    http,
-    long_run,
-    memory,
-    metric_py,
-    pages,
-    reviews,
-    soak,
-    statistics,
-    times,
-    uncertainty,
-    waited,
-)
-from tests.catalogue import mutations
-
-BENCHMARKS: dict[str, Callable[..., None]] = {
-    "grading": grading.main,
-    "families": families.main,
-    "graders": graders.main,
-    "distributed": distributed.main,
-    "http": http.main,
-    "long_run": long_run.main,
-    "memory": memory.main,
-    "pages": pages.main,
-    "reviews": reviews.main,
-    "statistics": statistics.main,
-    "uncertainty": uncertainty.main,
-}
-
-
-WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
-    "families": families.main,
-    "floods": floods.main,
-    "history": history.main,
-    "http": http.main,
-    "long_run": long_run.main,
-    "metric_py": metric_py.main,
-    "mutations": mutations.main,
-    "soak": soak.main,
-    "times": times.main,
-    "uncertainty": uncertainty.main,
-    "waited": waited.main,
-}
-
-
+ALL = (
+    "grading", "families", "graders", "distributed", "http", "long_run", "memory", "pages",
+    "reviews", "statistics", "uncertainty",
+)  # fmt: skip
+WITH_ARGUMENTS = (
+    "families", "floods", "history", "http", "long_run", "metric_py", "mutations", "soak", "times",
+    "uncertainty", "waited",
+)  # fmt: skip
 WITH_HELP = {"history", "long_run", "soak", "times", "waited"}  # that print their own
+
+
+def main_of(name: str) -> Callable[..., None]:
+    """The function of a benchmark, whose module is loaded only now: most load much."""
+    where = "tests.catalogue" if name == "mutations" else "benchmarks"
+    function: Callable[..., None] = importlib.import_module(f"{where}.{name}").main
+    return function
 
 
 def run(names: list[str]) -> None:
     if {"-h", "--help"} & set(names) and names[0] not in WITH_HELP:
         print(__doc__)
         return
-    if names and names[0] in WITH_ARGUMENTS and not set(names[1:]) & set(BENCHMARKS):
-        WITH_ARGUMENTS[names[0]](*names[1:])
+    if names and names[0] in WITH_ARGUMENTS and not set(names[1:]) & set(ALL):
+        main_of(names[0])(*names[1:])
         return
-    unknown = sorted(set(names) - set(BENCHMARKS))
+    unknown = sorted(set(names) - set(ALL))
     if unknown:
-        known = ", ".join({**BENCHMARKS, **WITH_ARGUMENTS})
+        known = ", ".join(dict.fromkeys(ALL + WITH_ARGUMENTS))
         sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {known}")
-    for name in names or BENCHMARKS:
-        BENCHMARKS[name]()
+    for name in names or ALL:
+        main_of(name)()
         print()
 
 
