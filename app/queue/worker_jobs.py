@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import logging
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import psycopg
 from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification, Status
-from procrastinate.manager import JobManager, NotificationCallback
+from procrastinate.manager import JobManager, NotificationCallback, get_channel_for_queues
 
 from app.queue.sizes import is_of_own_metric
 
@@ -23,16 +24,23 @@ _A_JOB: Notification = {"type": "job_inserted", "job_id": 0}
 PAUSE_SECONDS = 1.0  # after an error that nobody foresaw, so that its cause is not asked on and on
 # In the past by every machine's clock, so it means "at once" even if a clock is wrong.
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
-# Locks the row first, so that the function sees it after other transactions have ended.
+# Locks the row first, so that the function sees it after other transactions have ended. `attempts`
+# grows when a job is given back: this worker may have fetched it again already.
 OWN_JOB = (
     "WITH mine AS MATERIALIZED (SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s "
-    "AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
+    "AND status = 'doing' AND attempts = %(attempts)s "
+    "AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
 )
 FINISH = OWN_JOB + (
     "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "
     "FROM mine"
 )
-RETRY_OWN = "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL) FROM mine"
+# The library notifies workers of new jobs alone. Without this they would find a job that is given
+# back when they poll the next time.
+RETRY_OWN = (
+    "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL), "
+    "pg_notify(%(channel)s, %(notification)s) FROM mine"
+)
 RETRY = OWN_JOB + RETRY_OWN
 # A live worker that was presumed dead and pruned gets its row back, with its own number.
 HEARTBEAT = (
@@ -58,7 +66,7 @@ class WorkerJobManager(JobManager):
 
     def __init__(self, connector: Any, shares: Iterable[tuple[Iterable[str], int]] = ()) -> None:
         super().__init__(connector)
-        self.running: dict[int, str | None] = {}
+        self.running: dict[int, Job] = {}
         self._kinds = {  # for each queue: the queues of its kind, and their places together
             queue: (kind, places)
             for queues, places in shares
@@ -94,7 +102,7 @@ class WorkerJobManager(JobManager):
                 await self.update_heartbeat(worker_id)  # another worker has pruned this one
                 continue
             if job is not None and job.id is not None:
-                self.running[job.id] = job.queue
+                self.running[job.id] = job
             if job is not None or seen == self._notifications:
                 return job
 
@@ -111,15 +119,15 @@ class WorkerJobManager(JobManager):
         lock: str | None = None,
     ) -> None:
         """Give a job back to its queue, if it is still this worker's."""
-        await self._end(job, RETRY, at=retry_at or FIRST_POSSIBLE_TIME)
+        await self._end(job, RETRY, at=retry_at or FIRST_POSSIBLE_TIME, **_notification(job))
 
     async def requeue(self, job: Job) -> None:
         """Give the job of a dead worker back to its queue, unless another worker has it now."""
-        await self._execute(RETRY, job_id=job.id, worker_id=job.worker_id, at=FIRST_POSSIBLE_TIME)
+        await self._execute(RETRY, job, at=FIRST_POSSIBLE_TIME, **_notification(job))
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Write a heartbeat of this worker, by the database's clock."""
-        await self._execute(HEARTBEAT, worker_id=worker_id)
+        await self.connector.execute_query_async(HEARTBEAT, worker_id=worker_id)
 
     async def leader(self, seconds: float) -> int | None:
         """The worker with the lowest number among those with a heartbeat in the last `seconds`."""
@@ -145,23 +153,30 @@ class WorkerJobManager(JobManager):
 
     async def _end(self, job: Job, query: str, **arguments: Any) -> None:
         try:
-            await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
+            await self._execute(query, job, **arguments)
         finally:  # if it fails, maintenance finds the job: nobody does it any more
-            queue = self.running.get(job.id or 0)
-            had_place = self._has_place(queue)
-            self.running.pop(job.id or 0, None)
-            if queue in self._wake and not had_place:  # others of its kind were not fetched
-                await self._wake[queue](channel="", notification=_A_JOB)
+            had_place = self._has_place(job.queue)
+            if job.id is not None and self.running.get(job.id) is job:  # not fetched again already
+                del self.running[job.id]
+            if job.queue in self._wake and not had_place:  # others of its kind were not fetched
+                await self._wake[job.queue](channel="", notification=_A_JOB)
 
     def _has_place(self, queue: str | None) -> bool:
         """Whether one more job of this queue may be fetched."""
         if queue not in self._kinds:
             return True
         kind, places = self._kinds[queue]
-        return sum(other in kind for other in self.running.values()) < places
+        return sum(other.queue in kind for other in self.running.values()) < places
 
-    async def _execute(self, query: Any, **arguments: Any) -> None:
-        await self.connector.execute_query_async(query, **arguments)
+    async def _execute(self, query: Any, job: Job, **arguments: Any) -> None:
+        own = {"job_id": job.id, "attempts": job.attempts, "worker_id": job.worker_id}
+        await self.connector.execute_query_async(query, **own, **arguments)
+
+
+def _notification(job: Job) -> dict[str, str]:
+    """The channel to which a job's queue listens, and a notification that there is a job."""
+    (channel,) = get_channel_for_queues([job.queue])
+    return {"channel": channel, "notification": json.dumps(_A_JOB)}
 
 
 def _kinds(queues: Iterable[str]) -> tuple[set[str], set[str]]:

@@ -94,7 +94,7 @@ def test_a_dead_workers_submission_is_graded_again_within_the_bound(
     judge.assert_right(two_servers, sent, files)
     judge.say(
         f"taken over {seconds:.1f} s after the death; back in the queue within {BOUND} s, and idle "
-        "workers look every 5 s"
+        "workers are notified"
     )
     assert seconds < 6 * BOUND  # and this machine's slowness
 

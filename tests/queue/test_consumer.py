@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app.queue import consumer as consumers
 from app.queue import jobs, worker_jobs
 from app.queue.connector import PatientConnector
-from app.queue.consumer import Consumer, ConsumerConfig
+from app.queue.consumer import Consumer, ConsumerConfig, Retry
 from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.database.errors import may_pass
@@ -39,6 +39,7 @@ class Queue:
         self.database = database
         self.graded: list[str] = []
         self.calls = 0
+        self.retries = 0  # how often each submission is given back
         self.error: Exception | None = None
         self.consumer = Consumer(
             url.replace("postgresql+psycopg", "postgresql"),
@@ -74,6 +75,10 @@ class Queue:
 
     async def _grade(self, job: int, submission: str) -> None:
         self.graded.append(submission)
+        if self.retries:
+            await asyncio.sleep(0.5)  # the worker finds nothing else meanwhile, and looks at it
+        if self.graded.count(submission) <= self.retries:
+            raise Retry
 
     async def _regrade(self, regrade: str, submission: str) -> None:
         raise NotImplementedError
@@ -213,6 +218,52 @@ def test_a_job_whose_end_cannot_be_written_is_delivered_again(queue: Queue) -> N
 
     queue.run(repair)
     assert queue.graded == ["sub_1", "sub_1"]
+
+
+def test_a_job_that_is_given_back_is_delivered_at_once(
+    database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when the queue is polled the next time: a submission that fails is tried three times."""
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 1000.0)
+    queue = Queue(database, database_url)
+    queue.retries = 2
+    queue.submit("sub_1")
+
+    async def wait() -> None:
+        await until(lambda: queue.graded == ["sub_1"] * 3)
+
+    queue.run(wait)
+    assert queue.graded == ["sub_1"] * 3  # it was never taken for one that nobody does
+    assert queue.left() == 0
+
+
+def test_a_job_that_was_delivered_again_is_not_given_back_a_second_time(
+    database: Database, database_url: str
+) -> None:
+    """The answer to the first time was lost, and the worker has the job again meanwhile."""
+    database.write(lambda session: jobs.defer(session, [("sub_1", 1, 0)]))
+
+    async def give_back_twice() -> None:
+        connector = PatientConnector(
+            database_url.replace("postgresql+psycopg", "postgresql"), connections=2,
+            is_outage=may_pass,
+        )  # fmt: skip
+        await connector.open_async()
+        try:
+            manager = worker_jobs.WorkerJobManager(connector)
+            worker = await manager.register_worker()
+            first = await manager.fetch_job(["small"], worker)
+            assert first is not None
+            await manager.retry_job(first)
+            again = await manager.fetch_job(["small"], worker)
+            await manager.retry_job(first)
+
+            assert list(manager.running.values()) == [again]
+            assert await manager.fetch_job(["small"], worker) is None
+        finally:
+            await connector.close_async()
+
+    asyncio.run(give_back_twice())
 
 
 def test_a_job_that_cannot_be_queued_again_keeps_no_other_from_it(queue: Queue) -> None:
