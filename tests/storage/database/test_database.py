@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
-from app.storage.database import migrations
+from app.storage.database import engine, migrations
 from app.storage.database.database import Database
 from app.storage.queries import experiments
 from tests.forkserver import run_podium
@@ -52,6 +52,27 @@ def test_other_databases_are_refused_by_name():
 
 def test_a_ping_reads(database):
     database.ping()
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_the_log_that_grew_while_somebody_read_does_not_keep_its_size(database):
+    """After a backup the disk had it until the server ended."""
+    log = Path(f"{database.url.database}-wal")
+    half = (engine.KEPT_LOG_BYTES // 2,)
+
+    def write(session):
+        session.execute(text("CREATE TABLE IF NOT EXISTS filler (bytes BLOB)"))
+        session.connection().exec_driver_sql("INSERT INTO filler VALUES (zeroblob(?))", half)
+
+    with database.read() as session:
+        session.execute(text("SELECT count(*) FROM run")).all()
+        for _ in range(3):
+            database.write(write)
+    grown = log.stat().st_size
+    for _ in range(2):
+        database.write(lambda session: session.execute(text("DELETE FROM filler")).close())
+
+    assert log.stat().st_size == engine.KEPT_LOG_BYTES < grown
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
