@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError
 from app.errors import BadDatabaseUrl
 
 BUSY_SECONDS = 5.0
-KEPT_LOG_BYTES = 64 << 20  # of SQLite's write-ahead log, once it is copied into the database
+KEPT_LOG_BYTES = 64 << 20  # of SQLite's log, which grows while a backup reads one snapshot
 # PostgreSQL would end connections that do nothing, if it is configured so; before 14 it cannot.
 NEVER_IDLE = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE 'idle_session_%'"
 # PostgreSQL can be configured to send fewer digits than a double has, as is the default before 12,
@@ -192,15 +192,13 @@ def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
         f"busy_timeout = {int(busy * 1000)}",  # first: the next ones may wait for a lock
         "journal_mode = WAL",
         "synchronous = FULL",
-        # A backup reads one snapshot for minutes, and the log of all writes meanwhile is kept.
         f"journal_size_limit = {KEPT_LOG_BYTES}",
         f"foreign_keys = {'ON' if foreign_keys else 'OFF'}",
         f"query_only = {'OFF' if writes else 'ON'}",
     )
 
     def prepare(connection: Any, _: Any) -> None:
-        # Disables sqlite3's own BEGIN, which is late and never IMMEDIATE. The "begin" event runs
-        # Podium's BEGIN.
+        # No BEGIN of sqlite3, which is late and never IMMEDIATE: the "begin" event runs Podium's.
         connection.isolation_level = None
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
