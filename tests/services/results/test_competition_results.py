@@ -57,6 +57,7 @@ def test_runs_and_imports_are_listed_by_experiment_and_seed(
     assert (run.submission, run.medal, run.percentile, run.success) == (sent, "silver", 75.0, True)
     assert run.improvement == 0.5
     assert (run.agent, run.model, run.made, run.above_median) == ("aide", "m", True, True)
+    assert (run.valid, imported.valid) == (True, True)
     assert (is_open.made, is_open.valid, is_open.medal, is_open.score) == (None,) * 4
 
 
@@ -80,6 +81,12 @@ def test_an_excluded_run_shows_no_numbers_and_an_archived_one_nothing(
     )  # fmt: skip
     assert set(numbers) == {None}
     assert [one.seed for one in attempts(context, archived=True)] == [1, 2]
+
+
+def test_without_a_baseline_there_is_no_improvement(context: Context) -> None:
+    closed_run(context, readable_version(context, "bikes"), 1, SECOND)
+    (found,) = attempts(context)
+    assert (found.score, found.improvement, found.success) == (2.0, None, None)
 
 
 def test_a_competition_of_which_nothing_is_known_is_not_found(context: Context) -> None:

@@ -126,6 +126,9 @@ def test_an_open_run_with_a_graded_file_has_an_attempt() -> None:
         own = ExperimentResults()
         add_run(own, run(**over))
         assert own.open == ({("c", 1)} if is_open else set())
+        is_graded, is_excluded = "final" in over, "excluded" in over
+        assert own.graded_by == ({1} if is_graded and not is_excluded else set())
+        assert own.excluded_by == ({1} if is_excluded else set())
 
 
 def test_reported_scores_of_a_run_with_files_do_not_count_in_attempts() -> None:
