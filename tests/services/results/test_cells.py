@@ -22,7 +22,7 @@ from app.storage.queries import runs
 from app.storage.queries.elsewhere import imported_runs
 from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from tests.services.regrades.make import graded
-from tests.services.results.make import closed_run
+from tests.services.results.make import add_imports, closed_run, exclude
 from tests.services.submissions.conftest import readable_version
 from tests.storage.make import (
     NOON,
@@ -166,6 +166,26 @@ def test_the_list_counts_missing_results_by_all_seeds_as_rates_do(
     assert (found.missing, found.seeds) == (4, len(rates.grid.seeds))
     drawn = heat_map(context, "first").summary
     assert (drawn.missing, drawn.seeds) == (4, 4)
+
+
+def test_the_summary_of_a_heat_map_is_that_of_the_list(context: Context, here: World) -> None:
+    """Two ways to count the same: in Python for one experiment, in the database for many."""
+    place = {"better": 1, "equal": 1, "worse": 2, "above_median": True}
+    newer = context.database.write(lambda session: add_version(session, "bikes", number=2))
+    for seed, (medal, version) in enumerate(
+        [("gold", newer), ("silver", newer), ("bronze", here.version), (None, newer)], 10
+    ):
+        closed_run(context, version, seed, {"medal": medal, **place})
+    closed_run(context, newer, 20, {"medal": None, "above_median": False}, feedback=Feedback.NONE)
+    closed_run(context, newer, 21, usage={"seconds": 60.0, "cost_usd": 2.0})
+    excluded, _ = closed_run(context, newer, 22, {"medal": "gold"})
+    exclude(context, excluded)
+    add_imports(context, "first", {"bikes": {30: "gold", 31: None}, "leaves": {30: "bronze"}})
+
+    drawn, found = heat_map(context, "first").summary, listed(context, "first")
+    assert drawn == found
+    assert found.rates is not None
+    assert (found.open, found.runs, found.seeds) == (1, 11, 10)
 
 
 def test_the_policy_of_imported_runs_is_not_known(context: Context, here: World) -> None:
