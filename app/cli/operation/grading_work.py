@@ -13,6 +13,7 @@ from app.services.operations.gauges import count_consumers
 from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
 
 WAIT_SECONDS = 0.3  # between looks at the progress
+LOOK_SHARE = 0.1  # of the time, at most, for these looks: of very many files one takes a second
 NOBODY = (
     "The queue has no worker, so nothing is graded: start one with `podium worker`. This command "
     "waits for it."
@@ -40,14 +41,15 @@ def grade_or_wait(
     except DataDirectoryInUse:
         _wait(is_done)  # the server grades
         return
-    looked = time.monotonic()
+    due = time.monotonic() + WAIT_SECONDS
 
     def stop(idle: bool) -> bool:
-        nonlocal looked
-        if not idle and time.monotonic() - looked < WAIT_SECONDS:
+        nonlocal due
+        if not idle and time.monotonic() < due:
             return False
-        looked = time.monotonic()
-        return is_done()
+        has_ended, pause = _look(is_done)
+        due = time.monotonic() + pause
+        return has_ended
 
     try:
         context.listen()  # else other servers of a PostgreSQL take this process for dead
@@ -58,5 +60,15 @@ def grade_or_wait(
 
 
 def _wait(is_done: Callable[[], bool]) -> None:
-    while not is_done():
-        time.sleep(WAIT_SECONDS)
+    while True:
+        has_ended, pause = _look(is_done)
+        if has_ended:
+            return
+        time.sleep(pause)
+
+
+def _look(is_done: Callable[[], bool]) -> tuple[bool, float]:
+    """Whether it is done, and the seconds until the next look."""
+    began = time.monotonic()
+    has_ended = is_done()
+    return has_ended, max(WAIT_SECONDS, (time.monotonic() - began) / LOOK_SHARE)
