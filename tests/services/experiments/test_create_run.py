@@ -106,6 +106,24 @@ def test_many_requests_for_a_run_get_the_same_one(context: Context, here: World)
         find_or_create(context, HARNESS, new())
 
 
+def test_a_run_that_is_there_is_found_by_who_may_make_it(context: Context, here: World) -> None:
+    """The key of another experiment's harness does not learn that there is a run."""
+    others = Caller(Role.HARNESS, "k", experiment="third")
+    with pytest.raises(NotFound, match="There is no experiment 'first' for this key"):
+        find_or_create(context, others, new(seed=1))
+    assert find_or_create(context, HARNESS, new(seed=1)).id == here.run.id
+    result = ImportedGradeRecord(
+        experiment="first", competition="bikes", seed=5, made=True, valid=False, score=None,
+        medal=None, above_median=False, source="", document={}, imported_at=NOON,
+    )  # fmt: skip
+    context.database.write(lambda session: imported_grades.add(session, [result]))
+    with pytest.raises(Conflict, match="has an imported result of seed 5"):
+        find_or_create(context, HARNESS, new(seed=5))
+    archive(context, ArchivalKind.COMPETITION, "bikes", "old", by=None)
+    with pytest.raises(Conflict, match="archived"):
+        find_or_create(context, HARNESS, new(seed=1))
+
+
 def test_the_experiment_of_a_request() -> None:
     assert experiment_of(HARNESS, None) == "first"
     assert experiment_of(HARNESS, "second") == "second"

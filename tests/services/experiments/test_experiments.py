@@ -88,5 +88,7 @@ def test_an_experiment_has_one_description_and_null_resources_do_not_count(
             create(context, replace(given, **{field: value}))
     with pytest.raises(Conflict, match=r"with other agent, notes[.]"):
         create(context, replace(given, agent="x", notes="y"))
+    with pytest.raises(Invalid, match="name: a slash"):
+        create(context, replace(NEW, name="a/b"))
     with pytest.raises(Invalid, match="model: it is empty"):
         create(context, replace(NEW, name="other", model=" "))

@@ -73,6 +73,7 @@ def test_a_negative_error_is_a_negated_score_or_no_score(declared) -> None:
     for score, metric, baseline, is_refused in (
         (-1.0, "mean_absolute_error", None, True),
         (-1.0, "mean_absolute_error", 0.5, True),
+        (-1.0, "mean_absolute_error", 0.0, True),
         (0.0, "mean_absolute_error", 0.5, False),
         (-1.0, "mean_absolute_error", -2.0, False),
         (-1.0, "r2_score", None, False),
