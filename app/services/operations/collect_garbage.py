@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy.orm import Session
@@ -115,7 +116,9 @@ def _named(session: Session) -> Iterator[str]:
 def _in_store(session: Session, files: OldFiles, before: float) -> Iterator[Removable]:
     for file in unreferenced_blobs(files, _named(session), before):
         yield Removable("blob", file.place, file.bytes, file)
-    for file in unreferenced_staged(files, pending_uploads.names(session), before):
+    # Nobody can submit an upload that has expired; its row goes with the next upload of anybody.
+    pending = pending_uploads.names(session, datetime.fromtimestamp(before, UTC))
+    for file in unreferenced_staged(files, pending, before):
         yield Removable("upload", file.place, file.bytes, file)
 
 

@@ -67,6 +67,6 @@ def remove(session: Session, nonces: list[str]) -> None:
     session.execute(delete(TABLE).where(TABLE.c.nonce.in_(nonces)))
 
 
-def names(session: Session) -> set[str]:
-    """The names of the staged files of all uploads."""
-    return set(session.execute(select(TABLE.c.name)).scalars())
+def names(session: Session, since: datetime) -> set[str]:
+    """The names of the staged files of all uploads but those that had expired by then."""
+    return set(session.execute(select(TABLE.c.name).where(TABLE.c.until >= since)).scalars())

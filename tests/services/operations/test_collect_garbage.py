@@ -6,9 +6,11 @@ import os
 import shutil
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from app.services.operations.collect_garbage import (
     Removable,
@@ -19,7 +21,9 @@ from app.services.operations.collect_garbage import (
 )
 from app.services.operations.start_checks import OWNER_FILE, ForeignStore
 from app.services.runtime.context import Context
+from app.services.submissions import pending_uploads
 from app.storage.blobs.disk import DiskBlobs
+from app.storage.queries.pending_uploads import TABLE
 from app.units import HOUR
 from tests.storage.make import World
 
@@ -58,6 +62,27 @@ def test_old_files_without_a_row_are_found_and_removed(context: Context, here: W
     assert removed == removable
     assert [path.exists() for path in (orphan, kept, young)] == [False, True, True]
     assert found(context) == []
+
+
+def test_uploads_of_kaggles_clients_that_expired_are_removed(context: Context, here: World) -> None:
+    """They stayed until somebody uploaded another file in that way."""
+    names = {}
+    now = datetime.now(UTC)
+    for hours in (-25.0, -23.0, 1.0):  # until it expires
+        upload = context.blobs.new_upload()
+        upload.write(b"id,target")
+        pending_uploads.add(context, upload, str(hours), here.run.id, now + timedelta(hours=1))
+        pending = pending_uploads.find(context, str(hours), here.run.id)
+        assert pending is not None
+        names[hours] = pending.name
+        (path,) = context.settings.data_dir.rglob(pending.name)
+        make_old(path, hours=26)
+    for hours, name in names.items():
+        expires = update(TABLE).where(TABLE.c.name == name)
+        expires = expires.values(until=now + timedelta(hours=hours))
+        context.database.write(lambda session, expires=expires: session.execute(expires).close())
+
+    assert [Path(one.path).name for one in found(context)] == [names[-25.0]]
 
 
 def test_a_new_file_is_not_old_for_a_machine_whose_clock_is_ahead(
