@@ -102,6 +102,13 @@ def test_a_podium_that_takes_no_connection_is_said_to_be_silent(monkeypatch):
             asyncio.run(connect.connect(there, None))
 
 
+def test_a_client_that_asks_for_nothing_is_told_nothing(address):
+    port = int(address.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 20) as client:
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(1) == b""
+
+
 def test_connections_have_a_bound(upstream, tmp_path):
     """Beyond its open files the proxy wrote thousands of tracebacks a second to its log."""
     with contextlib.ExitStack() as opened:
