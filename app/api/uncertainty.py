@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
 
@@ -22,6 +23,7 @@ from app.services.results.noise import experiment_noise
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 LONGEST_WAIT = 60.0  # seconds
+Result = TypeVar("Result")
 
 
 @router.get(
@@ -41,12 +43,7 @@ async def show_uncertainty(
     if kept is None:
         estimate = await run_in_thread(uncertainty.start, context, found, caller.key_id)
         give_turn_back(request.scope)
-        # Others may wait for the same future: it is not cancelled when this request ends.
-        waiting = asyncio.shield(asyncio.wrap_future(estimate))
-        try:
-            kept = await asyncio.wait_for(waiting, LONGEST_WAIT)
-        except TimeoutError:
-            raise Unavailable("The noise is still being estimated: ask again.") from None
+        kept = await result_of(estimate, LONGEST_WAIT)
         await run_in_thread(require_valid, context, caller.key_id)
     return {
         "submission": found.submission.id,
@@ -55,6 +52,21 @@ async def show_uncertainty(
         "grader": kept.grader,
         **uncertainty_document(kept),
     }
+
+
+async def result_of(estimate: Future[Result], seconds: float) -> Result:
+    """The result of an estimate. Others may wait for it too, so it is never cancelled here.
+
+    Raises:
+        Unavailable: there is none after so many seconds.
+    """
+    waiting = asyncio.wrap_future(estimate)
+    # Else asyncio logs the error of an estimate that fails when this request has ended.
+    waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        return await asyncio.wait_for(asyncio.shield(waiting), seconds)
+    except TimeoutError:
+        raise Unavailable("The noise is still being estimated: ask again.") from None
 
 
 @router.get("/experiments/{name}/uncertainty", response_model=ExperimentNoiseOut, responses=ANSWERS)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import random
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
+from app.api.uncertainty import result_of
+from app.errors import Unavailable
 from tests.api.conftest import Podium, Run
 from tests.api.test_regrades import apply, regrade, with_wrong_answers
 from tests.factories import good_submission, sample_submission
@@ -228,3 +232,18 @@ def test_a_score_that_a_regrade_gave_has_not_the_noise_of_the_first_grade(podium
     listed = podium.admin.get("/", headers={"Accept": "text/html"})
     assert name in listed.text
     assert "within their noise" not in listed.text
+
+
+def test_an_estimate_that_fails_after_its_request_ended_is_not_logged_by_asyncio(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def ask_and_go() -> None:
+        estimate: Future[int] = Future()
+        with pytest.raises(Unavailable, match="ask again"):
+            await result_of(estimate, 0.01)
+        estimate.set_exception(Unavailable("its process ended"))
+        await asyncio.sleep(0.01)
+
+    asyncio.run(ask_and_go())
+    gc.collect()
+    assert "never retrieved" not in caplog.text
