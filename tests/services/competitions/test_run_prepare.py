@@ -73,6 +73,7 @@ def test_it_sees_no_credentials_and_no_settings(
     )
 
     seen = json.loads((place / "public/seen.json").read_text())
+    assert not [name for name in seen if name.startswith(("KAGGLE", "PODIUM"))]
     assert "secret" not in seen.values()
     assert (seen["ORDINARY"], seen["TMPDIR"]) == ("kept", str(place.parent))
 
