@@ -1,21 +1,95 @@
-"""What is asked of Kaggle's package again, and how its answers are read."""
+"""What is asked of Kaggle again, and how its answers are read, with Kaggle's package."""
 
 from __future__ import annotations
 
+import json
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import requests
 
 from app.errors import Forbidden, NotFound, Unauthorized, Unavailable
+from app.importers import kaggle_source
 from app.importers.kaggle_refusals import CannotBeJoined
 from app.importers.kaggle_source import MOST_PAGES, KaggleSource
+
+AWAY, CUT, SILENT = "away", "cut", "silent"  # no answer, one that is cut off, one that never comes
+Answer = str | tuple[int, Any, dict[str, str]]
+
+
+class Kaggle(ThreadingHTTPServer):
+    """A server that gives these answers in turn: Kaggle's package takes it for Kaggle."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: list[Answer] = []
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.is_over = threading.Event()
+
+    def source(self, told: list[str], *answers: Answer) -> KaggleSource:
+        self.answers = list(answers)
+        return KaggleSource(told.append)
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Kaggle
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        call = self.path.partition("?")[0].rpartition("/")[2]
+        self.server.asked.append((call, json.loads(body or b"{}")))
+        self.answer(self.server.answers.pop(0))
+
+    def do_GET(self) -> None:
+        self.answer(self.server.answers.pop(0))
+
+    def answer(self, one: Answer) -> None:
+        if one == SILENT:
+            self.server.is_over.wait(60)
+        if one in (AWAY, SILENT):
+            return
+        status, document, headers = one if isinstance(one, tuple) else (200, {}, {})
+        is_file = isinstance(document, bytes)
+        content = document if is_file else json.dumps(document).encode()
+        kind = "application/zip" if is_file else "application/json"
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, **headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content) + (10 if one == CUT else 0)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *words: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def kaggle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Kaggle]:
+    import requests
+
+    server = Kaggle()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    for name in ("NO_PROXY", "no_proxy", "KAGGLE_API_TOKEN", "KAGGLE_API_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    proxy = f"http://127.0.0.1:{server.server_address[1]}"
+    for name, value in {
+        "HTTP_PROXY": proxy, "http_proxy": proxy, "KAGGLE_API_ENVIRONMENT": "LOCALHOST",
+        "KAGGLE_USERNAME": "admin", "KAGGLE_KEY": "secret", "KAGGLE_CONFIG_DIR": str(tmp_path),
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(requests.Session, "send", requests.Session.send)  # a source replaces it
+    yield server
+    server.is_over.set()
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture
@@ -30,54 +104,40 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def source(told: list[str], **calls: Any) -> KaggleSource:
-    """A connection to a Kaggle that answers these calls; the package needs credentials."""
-    found = object.__new__(KaggleSource)
-    found._report, found._api = told.append, SimpleNamespace(**calls)
-    return found
+def good(document: Any, **headers: str) -> Answer:
+    return 200, document, headers
 
 
-def refused(status: int, **headers: str) -> requests.HTTPError:
-    answer = requests.Response()
-    answer.status_code = status
-    answer.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
-    return requests.HTTPError(f"{status} for url: /pages", response=answer)
+def refused(status: int, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return status, {"code": status, "message": f"no {status}"}, named
 
 
-def answers(*given: Any) -> Any:
-    """A call that raises or returns each of these in turn."""
-    left: Iterator[Any] = iter(given)
-
-    def answer(*_: Any, **__: Any) -> Any:
-        one = next(left)
-        if isinstance(one, Exception):
-            raise one
-        return one
-
-    return answer
+PAGES = good({"pages": []})
 
 
 def test_what_fails_for_the_moment_is_asked_again_after_longer_and_longer_pauses(
-    told: list[str], slept: list[float]
+    kaggle: Kaggle, told: list[str], slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = SimpleNamespace(name="Rules", content=None)
-    cut = requests.exceptions.ChunkedEncodingError("cut")
-    failures = [refused(503), requests.ConnectionError("away"), requests.Timeout("slow"), cut]
-    kaggle = source(told, competition_list_pages=answers(*failures, [page]))
+    monkeypatch.setattr(kaggle_source, "SILENT_SECONDS", 0.5)
+    rules = good({"pages": [{"name": "Rules"}]})
+    source = kaggle.source(told, refused(503), AWAY, SILENT, CUT, rules)
 
-    assert kaggle.pages("bikes") == {"rules": ""}
+    assert source.pages("bikes") == {"rules": ""}
     assert slept == [2.0, 4.0, 8.0, 16.0]
-    assert told == [
-        "503 for url: /pages Asking again in 2 s.", "away Asking again in 4 s.",
-        "slow Asking again in 8 s.", "cut Asking again in 16 s.",
-    ]  # fmt: skip
+    reasons = ("no 503", "ProxyError", "Read timed out", "IncompleteRead")
+    for line, said, pause in zip(told, reasons, (2, 4, 8, 16), strict=True):
+        assert said in line
+        assert line.endswith(f" Asking again in {pause} s.")
 
 
-def test_it_is_given_up_after_seven_attempts(told: list[str], slept: list[float]) -> None:
-    kaggle = source(told, competition_list_pages=answers(*[refused(500)] * 7))
+def test_it_is_given_up_after_seven_attempts(
+    kaggle: Kaggle, told: list[str], slept: list[float]
+) -> None:
+    source = kaggle.source(told, *[refused(500)] * 7)
 
-    with pytest.raises(Unavailable, match="Gave up after 7 attempts: 500 for url"):
-        kaggle.pages("bikes")
+    with pytest.raises(Unavailable, match="Gave up after 7 attempts: no 500"):
+        source.pages("bikes")
     assert slept == [2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 
 
@@ -86,136 +146,103 @@ def test_it_is_given_up_after_seven_attempts(told: list[str], slept: list[float]
     [("7", 7.0), ("0", 0.0), ("1000", 300.0), ("soon", 2.0), ("-5", 2.0), ("", 2.0)],
 )
 def test_the_pause_that_kaggle_names_is_kept(
-    told: list[str], slept: list[float], value: str, pause: float
+    kaggle: Kaggle, told: list[str], slept: list[float], value: str, pause: float
 ) -> None:
-    kaggle = source(told, competition_list_pages=answers(refused(429, Retry_After=value), None))
+    source = kaggle.source(told, refused(429, Retry_After=value), PAGES)
 
-    assert kaggle.pages("bikes") == {}
+    assert source.pages("bikes") == {}
     assert slept == [pause]
 
 
 @pytest.mark.parametrize(("hours", "pause"), [(1, 300.0), (-1, 0.0)])
 def test_the_pause_may_be_a_time(
-    told: list[str], slept: list[float], hours: int, pause: float
+    kaggle: Kaggle, told: list[str], slept: list[float], hours: int, pause: float
 ) -> None:
     when = format_datetime(datetime.now(UTC) + timedelta(hours=hours), usegmt=True)
-    kaggle = source(told, competition_list_pages=answers(refused(503, Retry_After=when), None))
+    kaggle.source(told, refused(503, Retry_After=when), PAGES).pages("bikes")
 
-    kaggle.pages("bikes")
     assert slept == [pause]
 
 
 @pytest.mark.parametrize(
     ("status", "kind", "text"),
-    [(401, Unauthorized, "The credentials were refused: 401 for"), (404, NotFound, "404 for"),
-     (403, Forbidden, "403 for"), (400, Forbidden, "400 for"), (499, Forbidden, "499 for")],
+    [(401, Unauthorized, "The credentials were refused: no 401"), (404, NotFound, "no 404"),
+     (403, Forbidden, "no 403"), (400, Forbidden, "no 400"), (499, Forbidden, "no 499")],
 )  # fmt: skip
 def test_a_refusal_is_not_asked_again(
-    told: list[str], slept: list[float], status: int, kind: type[Exception], text: str
-) -> None:
-    kaggle = source(told, competition_list_pages=answers(refused(status)))
-
+    kaggle: Kaggle, told: list[str], slept: list[float], status: int, kind: type[Exception],
+    text: str,
+) -> None:  # fmt: skip
     with pytest.raises(kind, match=text):
-        kaggle.pages("bikes")
+        kaggle.source(told, refused(status)).pages("bikes")
     assert (slept, told) == ([], [])
 
 
-def test_pages_are_known_by_their_names(told: list[str]) -> None:
-    pages = [SimpleNamespace(name=name, content=text)
-             for name, text in (("Data", "<p>x"), ("", "y"), ("RULES", "z"))]  # fmt: skip
-    kaggle = source(told, competition_list_pages=answers(pages))
-    assert kaggle.pages("bikes") == {"data": "<p>x", "rules": "z"}
+def test_pages_are_known_by_their_names(kaggle: Kaggle, told: list[str]) -> None:
+    pages = [("Data", "<p>x"), ("", "y"), ("RULES", "z")]
+    answer = good({"pages": [{"name": name, "content": text} for name, text in pages]})
+    assert kaggle.source(told, answer).pages("bikes") == {"data": "<p>x", "rules": "z"}
 
 
-class Client:
-    """The part of the package's client that competitions are asked of."""
-
-    def __init__(self, **calls: Any) -> None:
-        self.competitions = SimpleNamespace(competition_api_client=SimpleNamespace(**calls))
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
+def page(token: str, *sizes: int) -> Answer:
+    files = [{"name": f"{number}.csv", "totalBytes": size} for number, size in enumerate(sizes)]
+    return good({"files": files, "nextPageToken": token})
 
 
-def about(told: list[str], competition: Any, *pages: Any) -> Any:
-    client = Client(get_competition=answers(competition))
-    files = answers(*pages)
-    calls = {"build_kaggle_client": lambda: client, "competition_list_files": files}
-    return source(told, **calls).about("bikes")
-
-
-def page(token: str | None, *sizes: int | None) -> Any:
-    return SimpleNamespace(files=[SimpleNamespace(total_bytes=size) for size in sizes],
-                           next_page_token=token)  # fmt: skip
-
-
-EMPTY = SimpleNamespace(title=None, url=None, evaluation_metric=None, category=None, tags=None,
-                        user_has_entered=None)  # fmt: skip
-
-
-def test_the_files_of_all_pages_are_counted(told: list[str]) -> None:
-    tags = [SimpleNamespace(name="tabular"), SimpleNamespace(name="")]
-    full = SimpleNamespace(title="Bikes", url="https://k", evaluation_metric="RMSE", tags=tags,
-                           category="Playground", user_has_entered=True)  # fmt: skip
-    found = about(told, full, page("more", 5, None), page(None, 7))
+def test_the_files_of_all_pages_are_counted(kaggle: Kaggle, told: list[str]) -> None:
+    full = {"title": "Bikes", "url": "https://k", "evaluationMetric": "RMSE",
+            "category": "Playground", "tags": [{"name": "tabular"}, {"name": ""}],
+            "userHasEntered": True}  # fmt: skip
+    found = kaggle.source(told, good(full), page("more", 5, 0), page("", 7)).about("bikes")
 
     assert (found.files, found.bytes, found.is_all) == (3, 12, True)
     assert (found.slug, found.title, found.url, found.metric) == (
         "bikes", "Bikes", "https://k", "RMSE",
     )  # fmt: skip
     assert (found.category, found.tags, found.has_entered) == ("Playground", ("tabular",), True)
-    bare = about(told, EMPTY, page("", 1))
+    assert [asked.get("pageToken", "") for _, asked in kaggle.asked[1:]] == ["", "more"]
+    bare = kaggle.source(told, good({}), page("", 1)).about("bikes")
     assert (bare.title, bare.url, bare.metric, bare.tags) == ("bikes", "", "", ())
     assert (bare.category, bare.has_entered) == ("", False)
 
 
-def test_of_very_many_files_the_size_is_a_lower_bound(told: list[str]) -> None:
-    found = about(told, EMPTY, *[page("more", 1)] * MOST_PAGES)
+def test_of_very_many_files_the_size_is_a_lower_bound(kaggle: Kaggle, told: list[str]) -> None:
+    found = kaggle.source(told, good({}), *[page("more", 1)] * MOST_PAGES).about("bikes")
     assert (found.files, found.is_all) == (MOST_PAGES, False)
 
 
-def test_the_address_of_an_archive_is_given_without_its_body(told: list[str]) -> None:
-    closed: list[bool] = []
-    files = SimpleNamespace(url="https://signed", close=lambda: closed.append(True))
-    deadline = datetime(2020, 1, 1)  # noqa: DTZ001 (Kaggle's have no zone)
-    about = SimpleNamespace(new_entrant_deadline=None, deadline=deadline, user_has_entered=False)
-    client = Client(
-        download_data_files=answers(files, refused(404), refused(403)),
-        get_competition=answers(about),
-    )
-    kaggle = source(told, build_kaggle_client=lambda: client)
-
-    assert (kaggle.address("bikes"), closed) == ("https://signed", [True])
-    with pytest.raises(NotFound, match="Kaggle has no data of bikes, or no longer: 404 for"):
-        kaggle.address("bikes")
-    with pytest.raises(CannotBeJoined, match="Kaggle says: 403 for"):
-        kaggle.address("bikes")
+def test_the_address_of_an_archive_is_given_or_why_not(kaggle: Kaggle, told: list[str]) -> None:
+    where = "http://localhost/files/bikes.zip?signature=1"
+    source = kaggle.source(told, (302, {}, {"Location": where}), good(b"its body"))
+    assert source.address("bikes") == where
+    kaggle.answers = [refused(404)]
+    with pytest.raises(NotFound, match="Kaggle has no data of bikes, or no longer: no 404"):
+        source.address("bikes")
+    kaggle.answers = [refused(403), good({"deadline": "2020-01-01T00:00:00Z"})]
+    with pytest.raises(CannotBeJoined, match="Kaggle says: no 403"):
+        source.address("bikes")
 
 
-@pytest.mark.parametrize("name", ["bikes.zip", "bikes.tar.gz", "bikes.tar", "other.csv"])
-def test_the_downloaded_file_is_found_under_each_name(
-    told: list[str], tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [("bikes.zip", "bikes.zip"), ("bikes.tar", "bikes.tar"), ("bikes.tar.gz", "bikes.gz"),
+     ("other.csv", "bikes.csv")],
+)  # fmt: skip
+def test_the_downloaded_file_is_found_under_the_name_that_the_package_gives_it(
+    kaggle: Kaggle, told: list[str], tmp_path: Path, sent: str, name: str
 ) -> None:
     folder = tmp_path / "downloads" / "bikes"
+    there = 302, {}, {"Location": f"http://localhost/files/{sent}?signature=1"}
+    source = kaggle.source(told, there, good(b"its bytes"))
 
-    def download(slug: str, to: str, *, quiet: bool) -> None:
-        assert (slug, quiet) == ("bikes", True)
-        for each in ("x.kaggle-partial", name):
-            (Path(to) / each).touch()
-
-    kaggle = source(told, competition_download_files=download)
-    assert kaggle.download("bikes", folder).name == name
-    if name.startswith("bikes"):  # it is there already, and the package leaves it
-        assert kaggle.download("bikes", folder).name == name
-    nothing = source(told, competition_download_files=lambda *_, **__: None)
-    with pytest.raises(NotFound, match="bikes has no files that can be downloaded"):
-        nothing.download("bikes", tmp_path / "nothing")
+    found = source.download("bikes", folder)
+    assert (found.name, found.read_bytes()) == (name, b"its bytes")
+    if name in ("bikes.zip", "bikes.tar"):  # it is there already, and the package leaves it
+        kaggle.answers = [there, good(b"its bytes")]
+        assert source.download("bikes", folder) == found
 
 
-def test_an_earlier_board_does_not_stay(told: list[str], tmp_path: Path) -> None:
-    (tmp_path / "bikes.zip").write_bytes(b"old")
-    kaggle = source(told, competition_leaderboard_download=lambda *_: None)
-    assert not kaggle.leaderboard("bikes", tmp_path).exists()
+def test_an_earlier_board_does_not_stay(kaggle: Kaggle, told: list[str], tmp_path: Path) -> None:
+    (tmp_path / "bikes.zip").write_bytes(b"of yesterday")
+    source = kaggle.source(told, good(b"of today"))
+    assert source.leaderboard("bikes", tmp_path).read_bytes() == b"of today"
