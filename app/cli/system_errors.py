@@ -34,7 +34,10 @@ def in_words(error: Exception) -> PodiumError | None:
             "stopped before its end: run it again when the database answers."
         )
     if is_damage(error):
-        return DamagedRow(_reason(error))
+        # Here, because it loads what most commands never need.
+        from app.services.operations.start_checks import DamagedDatabase
+
+        return DamagedDatabase(DamagedRow(_reason(error)).detail)
     if is_used_up(error):
         return Unavailable(
             "The system gives this process no more memory, threads or open files: "

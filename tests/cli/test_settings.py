@@ -86,5 +86,6 @@ def test_a_file_that_is_no_database_is_a_sentence(tmp_path: Path, words: str) ->
     done = podium_in(tmp_path, *words.split(), PODIUM_DATA_DIR=str(tmp_path))
 
     assert done.returncode == 1
+    assert done.stderr.startswith("The database is damaged, or empty although files belong to one")
     assert "The database is damaged: file is not a database. Restore a backup" in done.stderr
     assert "Traceback" not in done.stderr
