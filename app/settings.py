@@ -199,7 +199,7 @@ class Settings(BaseSettings):
         if 0 < len(key) < SHORTEST_METRICS_KEY:
             raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
         if key != key.strip() or not key.isprintable():
-            raise ValueError("PODIUM_METRICS_KEY ends in a line feed, or has what no client sends")
+            raise ValueError("PODIUM_METRICS_KEY has a line feed or blank too many: remove it")
         return self
 
     @model_validator(mode="after")

@@ -70,8 +70,7 @@ def test_a_key_for_metrics_that_no_client_sends(monkeypatch: pytest.MonkeyPatch,
     """Prometheus got 401 for the key that its operator read in the same file."""
     monkeypatch.setenv("PODIUM_METRICS_KEY", key)
 
-    words = "PODIUM_METRICS_KEY ends in a line feed, or has what no client sends."
-    assert refusal() == words
+    assert refusal() == "PODIUM_METRICS_KEY has a line feed or blank too many: remove it."
 
 
 @pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])
