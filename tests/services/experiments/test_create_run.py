@@ -50,15 +50,19 @@ def test_a_run_is_made_at_the_current_version_with_a_key_of_its_own(
         assert authenticate(session, key).run_id == run.id
 
 
+def import_result(context: Context, seed: int) -> None:
+    result = ImportedGradeRecord(
+        experiment="first", competition="bikes", seed=seed, made=True, valid=False, score=None,
+        medal=None, above_median=False, source="", document={}, imported_at=NOON,
+    )  # fmt: skip
+    context.database.write(lambda session: imported_grades.add(session, [result]))
+
+
 def test_a_seed_has_one_run_or_imported_result(context: Context, here: World) -> None:
     with pytest.raises(Conflict, match="has a run of seed 1") as refused:
         create(context, new(seed=1))
     assert refused.value.extensions["run"] == here.run.id
-    result = ImportedGradeRecord(
-        experiment="first", competition="bikes", seed=5, made=True, valid=False, score=None,
-        medal=None, above_median=False, source="", document={}, imported_at=NOON,
-    )  # fmt: skip
-    context.database.write(lambda session: imported_grades.add(session, [result]))
+    import_result(context, seed=5)
     with pytest.raises(Conflict, match="has an imported result of seed 5"):
         create(context, new(seed=5))
     create(context, new(seed=5, competition="leaves"))
@@ -112,11 +116,7 @@ def test_a_run_that_is_there_is_found_by_who_may_make_it(context: Context, here:
     with pytest.raises(NotFound, match="There is no experiment 'first' for this key"):
         find_or_create(context, others, new(seed=1))
     assert find_or_create(context, HARNESS, new(seed=1)).id == here.run.id
-    result = ImportedGradeRecord(
-        experiment="first", competition="bikes", seed=5, made=True, valid=False, score=None,
-        medal=None, above_median=False, source="", document={}, imported_at=NOON,
-    )  # fmt: skip
-    context.database.write(lambda session: imported_grades.add(session, [result]))
+    import_result(context, seed=5)
     with pytest.raises(Conflict, match="has an imported result of seed 5"):
         find_or_create(context, HARNESS, new(seed=5))
     archive(context, ArchivalKind.COMPETITION, "bikes", "old", by=None)
