@@ -49,9 +49,10 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     settings = read_settings(reads_competitions=not creates)
     # In a wrong directory, perhaps: a server elsewhere has nothing of what is stored here.
     is_new_here = not settings.has_database and "data_dir" not in settings.model_fields_set
-    if not creates:
+    if creates:
+        require_postgres_of_queue(settings)
+    else:
         require_podium(settings)
-    require_postgres_of_queue(settings)
     wait_until_reachable(settings.database_url, 0)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
@@ -89,7 +90,10 @@ def require_podium(settings: Settings) -> None:
 
     Raises:
         NotFound: the SQLite file that the settings name does not exist.
+        QueueNeedsPostgres: it is no database of a queue: that of an earlier Podium, perhaps.
     """
+    from app.services.runtime.context import require_postgres_of_queue
+
     if not settings.has_database:
         raise NotFound(
             f"There is no Podium in the data directory {settings.data_dir} (PODIUM_DATA_DIR): it "
@@ -97,6 +101,7 @@ def require_podium(settings: Settings) -> None:
             "`podium serve` and `podium import` make a new one."
             + (ONLY_HERE if os.environ.get("PODIUM_URL") else "")
         )
+    require_postgres_of_queue(settings)
 
 
 def current_entry(context: Context, slug: str) -> CatalogueEntry:

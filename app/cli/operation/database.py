@@ -19,6 +19,7 @@ app = typer.Typer(cls=Group, help="Migrate and check the database.", no_args_is_
 def upgrade(as_json: AsJson = False) -> None:
     """Migrate the database's schema to this version of Podium."""
     from app.read_settings import make_data_directory, read_settings
+    from app.services.runtime.context import require_postgres_of_queue
     from app.storage.database.revisions import newest_revision
     from app.storage.database.wait_for_database import (
         upgrade_when_reachable,
@@ -26,6 +27,7 @@ def upgrade(as_json: AsJson = False) -> None:
     )
 
     settings = read_settings()
+    require_postgres_of_queue(settings)
     wait_until_reachable(settings.database_url, 0)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)

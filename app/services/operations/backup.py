@@ -29,6 +29,7 @@ from app.services.operations.backup_format import (
     table_file,
 )
 from app.services.runtime.blob_store import store_alone
+from app.services.runtime.context import require_postgres_of_queue
 from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
@@ -72,11 +73,12 @@ def back_up(
         NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
         UnknownSchema: the database does not say which schema it has.
         ChangedRow: a row has a value that Podium does not write.
-        NotFound: there is no database.
+        NotFound, QueueNeedsPostgres: there is no database, or not the one of a queue.
         DamagedFile: a stored file is missing or damaged, so a complete backup is not possible.
         StorageFull: the folder's disk is full.
         Unavailable: the database or the store went away.
     """
+    require_postgres_of_queue(settings)
     file = sqlite_file(settings.database_url)
     if file is not None and not file.is_file():
         raise NotFound(f"There is no Podium to back up: no database at {file}.")

@@ -20,7 +20,7 @@ from app.services.operations.backup_format import (
 from app.services.operations.restore_rows import require_empty_database, store_rows
 from app.services.operations.unfinished_restore import begin_restore, end_restore
 from app.services.runtime.blob_store import open_store
-from app.services.runtime.context import lock_data_directory
+from app.services.runtime.context import lock_data_directory, require_postgres_of_queue
 from app.services.runtime.scratch import FOLDER
 from app.services.runtime.version_files import version_directories
 from app.settings import Settings
@@ -46,8 +46,10 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         BadBackup: a file is missing or damaged, or a newer Podium made it; nothing was written.
         NotEmpty: the database has rows; nothing was written.
         DataDirectoryInUse: a server runs on this data directory.
+        QueueNeedsPostgres: as for a server; nothing was written.
         BadSettings, StoreAway, StorageFull, Unavailable: no row was written.
     """
+    require_postgres_of_queue(settings)
     wait_until_reachable(settings.database_url, 0)  # before a directory is made
     lock = lock_data_directory(settings.data_dir)
     try:

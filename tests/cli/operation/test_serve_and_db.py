@@ -98,7 +98,9 @@ def test_a_start_that_cannot_listen_makes_no_directory(
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("words", ["serve --port 0", "worker", "import folder ."])
+@pytest.mark.parametrize(
+    "words", ["serve --port 0", "worker", "import folder .", "restore .", "db upgrade"]
+)
 def test_a_queue_without_postgresql_is_refused_before_anything_is_made(
     tmp_path: Path, words: str
 ) -> None:
@@ -113,6 +115,26 @@ def test_a_queue_without_postgresql_is_refused_before_anything_is_made(
     assert done.returncode == 1
     assert "set PODIUM_DATABASE_URL" in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("words", ["backup copy", "verify", "gc", "db downgrade base", "keys list"])
+def test_a_queue_without_postgresql_leaves_an_older_database_alone(
+    podium: Command, tmp_path: Path, words: str
+) -> None:
+    """A backup without the rows that are in PostgreSQL, or files that only those rows name."""
+    assert podium("db", "upgrade").returncode == 0
+    file = tmp_path / "data" / "podium.db"
+    before = file.read_bytes()
+    server = PodiumServer(tmp_path / "data", dispatch="queue")
+
+    done = run_podium(
+        words.split(), env=server.environment, cwd=tmp_path, capture_output=True, text=True
+    )
+
+    assert done.returncode == 1
+    assert "set PODIUM_DATABASE_URL" in done.stderr
+    assert file.read_bytes() == before
+    assert not (tmp_path / "copy").exists()
 
 
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="there is no IPv6 here")
