@@ -23,12 +23,12 @@ from app.services.reviews.versions import Stopped
 from app.services.runtime.context import Context
 from app.units import HOUR
 
-TAKE_OVER_SECONDS = 30.0  # between looks for dead servers; what two of them find is taken over
+TAKE_OVER_SECONDS = 30.0  # between checks for dead servers; two checks have to find one
 RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
-ALL_RECEIPTS_SECONDS = 600.0  # the same of runs that were closed long ago
+ALL_RECEIPTS_SECONDS = 600.0  # the same for runs that were closed long ago
 REVIEW_SECONDS = 2.0  # between checks for newly graded submissions
 RESULT_SECONDS = 5.0  # between checks for changed results
-MOST_EXPERIMENTS = 1_000_000  # whose results are read at once
+MOST_EXPERIMENTS = 1_000_000  # experiments whose results are read at once
 RESULT_SHARE = 0.01  # of a processor, at most, for these checks
 gc_log = logging.getLogger("podium.gc")
 receipt_log = logging.getLogger("podium.receipts")
@@ -38,7 +38,7 @@ worker_log = logging.getLogger("podium.worker")
 
 
 def _log(log: logging.Logger, event: str, error: Exception) -> None:
-    """An outage in a line, from time to time; what nobody expected with its traceback."""
+    """Log an outage in a line, from time to time, and an unexpected error with its traceback."""
     if isinstance(error, Unavailable | StorageFull):
         log_outage(log, event, error)
     else:
@@ -97,7 +97,8 @@ def run_reviewer(context: Context, stopping: threading.Event) -> None:
     reviewer = Reviewer(context, stopping)
     while not stopping.wait(REVIEW_SECONDS):
         try:
-            # One that was not full may wait: a turn for each file would cost more than the file.
+            # After a turn that was not full, wait: a turn for each file would cost more than the
+            # file.
             while not stopping.is_set() and reviewer.turn() == SUBMISSIONS_PER_TURN:
                 pass
         except Stopped:
@@ -158,7 +159,7 @@ class ResultReader:
 def run_result_reader(
     context: Context, stopping: threading.Event, pause: float = RESULT_SECONDS
 ) -> None:
-    """Look every `pause` seconds until `stopping` is set, less often where looking takes long."""
+    """Look every `pause` seconds until `stopping` is set, less often if it takes long."""
     reader = ResultReader(context)
     while not stopping.is_set():
         began = time.monotonic()

@@ -9,12 +9,12 @@ from fastapi.openapi.utils import get_openapi
 
 from app.api.http import problems
 
-# What may come of any body before an endpoint sees it: it cannot be read, or is too large.
+# Errors that any body can cause before an endpoint sees it: it cannot be read, or is too large.
 OF_BODIES = problems.responses(400, 413)
 
 
 def form_with_file(part: str, **others: dict[str, Any]) -> dict[str, Any]:
-    """The content of a body that is a form with the file `part`, and `others` that may be there."""
+    """The content of a body that is a form with the file `part` and the optional parts `others`."""
     parts = {part: {"type": "string", "format": "binary"}, **others}
     schema = {"type": "object", "required": [part], "properties": parts}
     return {"multipart/form-data": {"schema": schema}}

@@ -110,14 +110,14 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
 
 
 def detail_for(request: Request, error: PodiumError) -> str:
-    """What the caller may read of an error: only who reads results is told where files are."""
+    """The part of an error that the caller may read: agents and strangers see no paths of files."""
     caller = request.scope.get(CALLER)
     reads_all = caller is not None and caller["role"] in READERS
     return error.detail if reads_all else error.for_strangers
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """507 for a full disk, also that of temporary files; 503 for a limit reached; otherwise 500."""
+    """507 for a full disk, also of temporary files; 503 for a used-up resource; otherwise 500."""
     known = of_the_system(error)
     if known is not None:
         return await _podium_error(request, known)
@@ -148,7 +148,7 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
 
 
 def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
-    """The detail of an error, or a sentence where Starlette gives no more than the status."""
+    """The detail of an error, or a sentence if Starlette gives only the status."""
     if error.detail == UNREADABLE:
         coding = request.headers.get("Content-Encoding", "identity").strip().lower()
         return (
@@ -168,7 +168,7 @@ def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
 
 
 def _methods(request: Request) -> str:
-    """All methods of the address, for `Allow`: Starlette names those of its first route alone."""
+    """All methods of the address, for `Allow`: Starlette names only those of its first route."""
     scope = request.scope
     here = [one for one in request.app.routes if one.matches({**scope})[0] is Match.PARTIAL]
     found = {

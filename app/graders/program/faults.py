@@ -44,7 +44,7 @@ def answer_for(error: BaseException) -> Rejected | GraderFault:
 
 
 def place_of(error: BaseException) -> str:
-    """The place and type of an error; not its text, which could quote an answer."""
+    """The line and type of an error, without its text, which could quote an answer."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} " if frames else ""
     return where + type(error).__name__

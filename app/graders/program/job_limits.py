@@ -1,13 +1,14 @@
 """The limits of a process with a metric.py that the kernel does not enforce.
 
-Each thread takes memory of the kernel and a process id of the machine, which no limit of memory
-counts, and RLIMIT_NPROC does not hold for root. Each also has a share of the processors of its own:
-many that compute would leave little to the server and to the graders of other competitions.
+Each thread takes kernel memory and a process id of the machine. No memory limit counts these, and
+RLIMIT_NPROC does not apply to root. Each thread also has its own share of processor time: many
+threads that compute would leave little for the server and for the graders of other competitions.
 
-RLIMIT_DATA counts neither memory that was written and is read-only now, nor the stack of the first
-thread, nor page tables of the kernel, and RLIMIT_AS has room for addresses that are never written.
+RLIMIT_DATA does not count memory that was written and then made read-only, the stack of the first
+thread, and page tables of the kernel. RLIMIT_AS must leave room for addresses that are never
+written.
 
-So the process that started it measures it from time to time.
+So the process that started such a process measures it from time to time.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from app.graders.program.child import Child
 from app.units import MEGABYTE
 
 MOST_THREADS = 256
-FEW_THREADS = 8  # libraries have one each; a metric.py that uses a pool may have some
-WATCH_MILLISECONDS = 20  # between two looks; some 2,000 threads can be started meanwhile
-# Beyond the limit that the process has itself, so that an honest one gets a MemoryError.
+FEW_THREADS = 8  # libraries start one each, a metric.py with a thread pool some
+WATCH_MILLISECONDS = 20  # between two measurements; in this time some 2,000 threads can start
+# In addition to the process's own limit, so that an honest metric gets a MemoryError.
 SPARE_MB = 64
 _OWN = re.compile(rb"^(?:RssAnon|VmPTE|VmSwap):\s*(\d+) kB$", re.MULTILINE)
 
@@ -36,7 +37,7 @@ class JobLimits:
     memory_mb: int
 
     def passed(self, child: Child) -> str:
-        """The limit that a process has passed, if any. It was not reaped, and is this one's."""
+        """The limit that an unreaped child of this process has exceeded, if any."""
         if threads(child) > MOST_THREADS:
             return f"more than {MOST_THREADS} threads"
         if own_bytes(child) > (self.memory_mb + SPARE_MB) * MEGABYTE:
@@ -44,9 +45,9 @@ class JobLimits:
         return ""
 
     def enforce(self, child: Child) -> None:
-        """Kill a process that has passed a limit; how it ended says which.
+        """Kill a process that has exceeded a limit; `child.reason` says which.
 
-        One that has more than a few threads gets only the processor time that no other process
+        A process with more than a few threads gets only the processor time that no other process
         wants.
         """
         reason = self.passed(child)
@@ -60,7 +61,7 @@ class JobLimits:
 def own_bytes(child: Child) -> int:
     """The growth of a process's memory, without mapped files, since it was copied from this one.
 
-    With the kernel's page tables of it: each page that is far from all others needs two of them.
+    This includes the kernel's page tables: each page that is far from all others needs two of them.
     """
     return _memory(Path("/proc", str(child.pid))) - _memory(Path("/proc/self"))
 
@@ -68,7 +69,7 @@ def own_bytes(child: Child) -> int:
 def _memory(process: Path) -> int:
     """The memory of a process without mapped files; 0 if it has ended."""
     found = _own_memory(process)
-    if not found:  # the process's first thread has ended, and others go on
+    if not found:  # the process's first thread has ended, and others run
         with contextlib.suppress(OSError):
             found = max(map(_own_memory, (process / "task").iterdir()), default=0)
     return found
@@ -91,7 +92,7 @@ def threads(child: Child) -> int:
 
 
 def _put_behind_others(child: Child) -> None:
-    """Let its threads run while no other process wants the processor; new ones inherit that."""
+    """Let its threads, and new ones, run only while no other process wants the processor."""
     with contextlib.suppress(OSError):  # it ended
         for task in Path(f"/proc/{child.pid}/task").iterdir():
             with contextlib.suppress(OSError):  # this thread ended

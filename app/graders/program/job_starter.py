@@ -18,10 +18,10 @@ from app.graders.messages.framing import receive, send
 from app.graders.program.child import Child, NotStarted, start_child, starting
 from app.graders.program.job_limits import WATCH_MILLISECONDS, JobLimits, own_bytes, threads
 
-# Without a job, the process of the next job is ended after this time, and after the first second if
-# it has taken more memory or has more threads than this: its metric.py is loaded, and those of many
-# competitions together could use up the memory or the process ids of the machine. A pool that a
-# library keeps for its computations has fewer threads as a rule.
+# A process that waits for a job has loaded its metric.py. Those of many competitions together could
+# use up the memory or the process ids of the machine. So it is ended after SPARE_SECONDS, or after
+# LOADING_SECONDS if it has more memory or threads than these. The thread pool of a library usually
+# has fewer threads.
 LOADING_SECONDS, SPARE_SECONDS = 1.0, 20.0
 SPARE_BYTES, SPARE_THREADS = 64 * 1024 * 1024, 32
 _TAKE, _END, _ENDING, _NONE = b"t", b"e", b"w", b"n"
@@ -63,7 +63,7 @@ class JobStarter:
         self._has_taken = True
         if not message or not descriptors:
             raise EOFError
-        # With its kind named, so that the socket need not be asked: the walls refuse that.
+        # The kind is named, because Python would otherwise ask the socket, which the walls refuse.
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptors[0])
 
     def end(self) -> None:
@@ -77,7 +77,7 @@ class JobStarter:
             self._commands.sendall(_END)
 
     def ending(self) -> str:
-        """Wait a second for the end of the last job's process, then kill it.
+        """Wait a second for the last job's process to end, then kill it.
 
         Returns how it ended, as text for a fault.
 
@@ -144,7 +144,7 @@ def _serve(
 
 
 def _is_too_much(spare: _Process) -> bool:
-    """Whether a process that waits for its job has waited too long, or uses too much meanwhile."""
+    """Whether a process that waits for its job has waited too long, or uses too much."""
     waited = time.monotonic() - spare.started
     return waited > SPARE_SECONDS or (
         waited > LOADING_SECONDS

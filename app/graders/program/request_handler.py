@@ -1,4 +1,4 @@
-"""Handles requests for competitions with a built-in metric: no foreign code runs."""
+"""Handle requests for competitions with a built-in metric: no foreign code runs."""
 
 from __future__ import annotations
 

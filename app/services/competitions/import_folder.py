@@ -130,7 +130,7 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
 
 
 def _max_bytes(context: Context, folder: Path) -> int:
-    """The bytes of a folder's files, and room to unpack some: its author may have packed zeros."""
+    """A limit for a folder: its bytes, and room to unpack some, which may be packed zeros."""
     files = list_files(folder, max_files=MAX_FILES) if folder.is_dir() else []
     there = sum((folder / file.path).lstat().st_size for file in files)
     return there + 16 * context.settings.max_upload_bytes
@@ -212,7 +212,7 @@ def _record(
 
 
 def _summary(board: Leaderboard | None) -> dict[str, int | float | bool | None] | None:
-    """What a version's row has of its leaderboard."""
+    """The part of the leaderboard that is in a version's row."""
     if board is None:
         return None
     return {"teams": board.teams, "complete": board.is_complete, **asdict(board.lines)}

@@ -1,4 +1,4 @@
-"""The train table of a competition on Kaggle: of its archive only that table is downloaded."""
+"""The train table of a competition on Kaggle, without the rest of its archive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ChosenTable:
-    """The admin's choices. Empty ones are found by the names of files and the sample submission."""
+    """The admin's choices. If one is empty, names of files and the sample submission decide."""
 
     slug: str
     table: str = ""
@@ -57,7 +57,7 @@ def kaggle_table(
     settings: Settings, source: KaggleSource, wanted: ChosenTable,
     report: Callable[[str], None], advance: Advance | None = None,
 ) -> Iterator[KaggleTable]:  # fmt: skip
-    """The train table, until the end of the block. What was downloaded is kept for the next time.
+    """The train table, until the end of the block. Downloaded files are kept for the next call.
 
     Raises:
         RulesNotAccepted, CannotBeJoined: the account may not have the files.

@@ -46,7 +46,7 @@ PACKED_SAMPLE = f"{SAMPLE_FILE}.gz"
 
 @contextlib.contextmanager
 def partial_folder(target: Path) -> Iterator[Path]:
-    """An empty directory beside `target`, in which the caller makes it. It is removed at the end.
+    """An empty directory next to `target`, to be filled by the caller. It is removed at the end.
 
     Leftovers of an interrupted preparation are removed first.
 
@@ -72,7 +72,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 
 def _made_and_locked(partial: Path) -> int:
-    """Make the directory, and lock it. Another process may remove it in between: it is made again.
+    """Make and lock the directory. If another process removes it in between, make it again.
 
     Raises:
         BlockingIOError: another process has locked it.
@@ -156,8 +156,8 @@ def _recover(target: Path) -> None:
 class SelfTest:
     """The results of the self-test. A score is None if it cannot be computed.
 
-    `answers_medal` is the medal of the answers as a submission. It is None also if unknown medal
-    lines, or lines beyond the metric's best score, prevent it (check these).
+    `answers_medal` is the medal of the answers as a submission. It is also None if the medal lines
+    are unknown, or better than the metric's best score (check these).
     """
 
     rows: int | None
@@ -168,7 +168,7 @@ class SelfTest:
 
 
 def self_test(graders: GraderPool, folder: Path) -> SelfTest:
-    """Try a prepared folder as an import does. Of its public files only the sample is read.
+    """Test a prepared folder as an import does. The sample is the only public file that is read.
 
     Raises:
         BadCompetition: the answers do not score best, the sample submission is not valid, the

@@ -74,8 +74,8 @@ def page(
 ) -> tuple[list[tuple[CatalogueEntry, RunRecord | None]], str | None]:
     """A page of competitions by slug, at most `limit` after the slug `after`; the next cursor.
 
-    Archived competitions are there only with `archived`. For a run's key, `suite` and `tag` are not
-    looked at: whether its competition has them is nothing that an agent is told.
+    Archived competitions are included only with `archived`. For a run's key, `suite` and `tag` are
+    ignored, because an agent must not learn whether its competition has them.
     """
     if caller.is_run:
         with context.database.read() as session:
@@ -101,7 +101,7 @@ def page(
 
 
 def listed(context: Context, versions: Sequence[VersionRecord]) -> list[CatalogueEntry]:
-    """The versions as a list shows them: one that cannot be used does not hide the others.
+    """The versions for a list. A version that cannot be read does not make the list fail.
 
     A version whose files are missing or damaged here has the status `needs_data`. One whose
     competition.toml this Podium refuses is left out. Both are logged.

@@ -18,8 +18,8 @@ from app.errors import BadCompetition, StorageFull
 from app.preparation.raw_names import require_no_way_out
 
 PREPARE = "prepare.py"
-# The function of a prepare.py that reads the raw files where they lie, an archive too, and that
-# writes files as MLE-bench lays them out.
+# The function of a prepare.py that reads raw files in place, also from an archive, and writes files
+# in MLE-bench's layout.
 PREPARE_FILES = "prepare_files"
 WATCH_SECONDS = 1.0
 # Variables of settings and of credentials: Kaggle's, those of the store and of the database.
@@ -30,12 +30,12 @@ Watch = Callable[[], None]  # raises what should end prepare.py
 
 
 def reads_archives(folder: Path) -> bool:
-    """Whether the folder's prepare.py reads the raw files where they lie, an archive too."""
+    """Whether the folder's prepare.py reads raw files in place, also from an archive."""
     return PREPARE_FILES in functions(folder / PREPARE)
 
 
 def functions(file: Path) -> set[str]:
-    """The names of the functions of a Python file, which is not run; none of a broken one."""
+    """The names of the functions of a Python file, which is not run; none for a broken file."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError):
@@ -44,7 +44,7 @@ def functions(file: Path) -> set[str]:
 
 
 def copy_folder(folder: Path, prepared: Path) -> None:
-    """Copy a competition folder without its data, and make empty folders for that.
+    """Copy a competition folder without its data, and make empty folders for the data.
 
     Raises:
         BadCompetition: a link leads out of the folder.
@@ -66,9 +66,9 @@ def run_prepare(
 ) -> None:
     """Let the folder's prepare.py fill `public` and `private` in `prepared`.
 
-    `fetch` is called with the name of each member of the archive `raw` before it is read there.
-    `watch` is called each second. What either raises ends prepare.py, and is raised here. If this
-    process dies, prepare.py ends too.
+    `fetch` is called with the name of each member of the archive `raw` before prepare.py reads it.
+    `watch` is called every second. If either raises an exception, prepare.py is ended, and the
+    exception is raised here. If this process dies, prepare.py ends too.
 
     Raises:
         BadCompetition: prepare.py failed; gives the last line of its error output.
@@ -115,8 +115,8 @@ def _serve(
 ) -> None:
     """Answer requests for members until the process has ended.
 
-    A process that it forked and left behind has the other end of the channel too, so the channel
-    need not end with it.
+    The channel may stay open after the process has ended, because a process that it forked has the
+    other end too.
     """
     channel.settimeout(WATCH_SECONDS)
     waiting = b""
@@ -142,7 +142,7 @@ def _serve(
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    """Our variables but for credentials and settings; temporary files are on the same disk."""
+    """Our variables without credentials and settings; temporary files are on the same disk."""
     # Settings are read whatever the case of their names.
     kept = {k: v for k, v in os.environ.items() if not k.upper().startswith(HIDDEN)}
     return {**kept, "TMPDIR": str(scratch)}

@@ -1,4 +1,4 @@
-"""Make a competition folder whose answers have rows to search on, from one without."""
+"""Copy a competition folder, and mark rows of its answers as rows to search on."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class SplitFolder:
 def split_search(folder: Path, data_dir: Path, *, share: float, seed: int) -> SplitFolder:
     """Copy a competition folder to the data directory, with rows to search on in its answers.
 
-    A folder that was made so before is replaced after everything succeeded. The given folder stays
-    as it is.
+    A copy from an earlier call is replaced after everything has succeeded. The given folder is not
+    changed.
 
     Raises:
         BadCompetition: competition.toml is invalid, or a file is a link, damaged or out of place.
         NeedsData: the folder has no answers.
         Invalid: as `mark_search_rows`.
     """
-    # A link is refused as by an import, also one that takes a file's place meanwhile: copied, it
-    # would be a file of whatever it leads to.
+    # Links are refused as by an import, also one that replaces a file meanwhile: the copy would
+    # have the content of the file to which it leads.
     files = {file.staged: file for file in list_files(folder, max_files=MAX_FILES)}
     target = data_dir.resolve() / "split" / folder.name
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Compare a prepared folder with its manifest, and the manifest with what it was made of."""
+"""Compare a prepared folder with its manifest, and the manifest with the inputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class VerifiedPreparation:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything is as the manifest says."""
+        """Whether nothing differs from the manifest."""
         return not self.differences and not self.damage
 
 

@@ -1,4 +1,4 @@
-"""Disclosures of a run, to its agent and to harnesses: its exposure ledger and their totals."""
+"""The exposure ledger of a run, and its totals: disclosures to the agent and to harnesses."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LEDGER_PAGE = 5000  # entries that are read together
 class Ledger:
     """A page of a run's exposure ledger; the totals of all pages; the cursor of the next page.
 
-    `last` is the id of the last entry that `totals` count, 0 if there is none.
-    `harness_totals` has the disclosures to harnesses, with the same names as `totals`. It is None
-    for the run's own key, which must not learn of them: they tell that a file was graded.
+    `last` is the id of the last entry that `totals` count, 0 if there is none. `harness_totals` has
+    the disclosures to harnesses, with the same names as `totals`. It is None for the run's own key,
+    which must not learn of them: they reveal that a file was graded.
     """
 
     run: RunRecord
@@ -57,7 +57,7 @@ def ledger(
     offset = int(after or 0)
     limit = LEDGER_PAGE if limit is None else limit
     with context.database.read() as session:
-        # A count and not an id: ids of all runs are one sequence, and would tell of other runs.
+        # A count and not an id: all runs share one sequence of ids, which would reveal other runs.
         found = exposure.list_disclosures(
             session, run_id, kinds=_shown_kinds(caller), offset=offset, limit=limit + 1
         )
@@ -75,7 +75,7 @@ def ledger(
 def entries_after(
     context: Context, caller: Caller, found: Ledger, after: int
 ) -> list[DisclosureRecord]:
-    """At most `LEDGER_PAGE` entries after the one of this id, of those that the totals count."""
+    """At most `LEDGER_PAGE` of the entries that the totals count, after the one with this id."""
     with context.database.read() as session:
         return exposure.list_disclosures(
             session, found.run.id, kinds=_shown_kinds(caller), after=after, until=found.last,

@@ -52,11 +52,11 @@ def claim_jobs(
 ) -> list[ClaimedJob | Exception]:
     """Claim the submissions of deliveries, unless they are settled or another job has them.
 
-    A delivery whose claim is there already gets it: the answer to that commit was lost.
+    If a delivery has its claim already, it gets it again: the answer to that commit was lost.
 
     The queue delivers a job again when its worker died or sent no heartbeat for too long. The new
-    delivery then claims the submission again, and the lost attempt counts: a file that kills its
-    worker must not do so for ever. After the last attempt the submission is `failed`.
+    delivery then claims the submission again, and the lost attempt counts, so that a file that
+    kills its worker is not tried for ever. After the last attempt the submission is `failed`.
 
     Every result is OtherEnvironment if this process may not grade in this database.
     """

@@ -1,13 +1,13 @@
-"""Which submissions a grader works on just now, in files that are still there if the server dies.
+"""Note in files which submissions graders have, for the case that the server dies.
 
-An empty file `grading/<id>` in the data directory is there from the moment a grader gets a
-submission until its reply is there; the outcome may then wait for the database. Many more
-submissions are claimed than are graded at a time; only those with such a file may be why a server
+An empty file `grading/<id>` in the data directory exists from the moment when a grader gets a
+submission until it replies; the outcome may then wait for the database. Many more submissions are
+claimed than are graded at a time, but only those with such a file can be the reason why a server
 died. The files are not synced to disk: they are needed after the death of a process, not after a
 crash of the machine.
 
-All are links to one file, where the file system has links. To make and remove a file for each would
-cost more: ext4 looks for an inode that was not removed in the last seconds.
+If the file system has links, all are links to one file. To make and remove separate files would
+cost more, because ext4 searches for an inode that was not removed in the last seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def begin(settings: Settings, submission_id: str) -> None:
 
 
 def _begin_the_first(settings: Settings, submission_id: str) -> None:
-    """Note a submission where the directory may be new, or may have no links."""
+    """Note a submission in a directory that may be new, or may not support links."""
     note, path = settings.data_dir / NOTE, Path(_file(settings, submission_id))
     try:
         path.parent.mkdir(exist_ok=True)
@@ -47,8 +47,8 @@ def _begin_the_first(settings: Settings, submission_id: str) -> None:
 
 
 def end(settings: Settings, submission_id: str) -> None:
-    """Note that a grader has replied, or that nothing was decided."""
-    with contextlib.suppress(OSError):  # a note too many counts one death too many, at worst
+    """Note that a grader has replied, or that the grading was interrupted."""
+    with contextlib.suppress(OSError):  # a note that stays counts one death too many, at worst
         os.unlink(_file(settings, submission_id))  # noqa: PTH108 (a Path costs more than the call)
 
 

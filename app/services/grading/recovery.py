@@ -16,9 +16,9 @@ from app.storage.database.records import SettledRecord
 from app.storage.queries import submissions
 from app.storage.queries.operation import faults
 
-WORKER_LOST = "worker_lost"  # the kind of a fault, as of a worker of the queue
+WORKER_LOST = "worker_lost"  # the kind of a fault, the same as for a lost worker of a queue
 log = logging.getLogger("podium.worker")
-DEATHS = 2  # of a server while it graded a file; then the file is not tried again
+DEATHS = 2  # after so many deaths of a server that graded a file, it is not tried again
 
 
 def requeue_left_behind(context: Context) -> int:
@@ -26,9 +26,9 @@ def requeue_left_behind(context: Context) -> int:
 
     Returns their number.
 
-    Where a grader had the submission the attempt counts, and a fault names it: the grading may be
-    why the server died. After the second such death of a submission, or its last attempt, it is
-    failed and not tried again. A submission that only waited for a grader loses no attempt.
+    If a grader had the submission, the attempt counts, with a fault: the grading may be why the
+    server died. After the second such death, or the last attempt, the submission is failed and not
+    tried again. A submission that only waited for a grader loses no attempt.
     """
     attempts = context.settings.grading_attempts
     noted = gradings_in_progress.noted(context.settings)
@@ -56,13 +56,13 @@ def give_back_all(context: Context) -> int:
 
 
 def take_over(context: Context, gone: frozenset[str]) -> frozenset[str]:
-    """Queue again what dead servers were grading: those gone both now and at the last look.
+    """Queue again what dead servers were grading. A server is dead if it was gone at two checks.
 
-    `gone` is what the last look returned; a server that only lost its connection is back by now.
+    `gone` is the result of the check before; a server that only lost its connection is back by now.
     Returns the servers that are gone now.
 
-    As with a lost worker the attempts count, and after the last one a submission is failed. This is
-    for servers that share a PostgreSQL. The outcome of a server that was not dead is dropped.
+    This is for servers that share a PostgreSQL database. As with a lost worker, the attempts count,
+    and after the last one a submission is failed. If a server was not dead, its outcome is dropped.
     """
     attempts = context.settings.grading_attempts
 

@@ -24,21 +24,21 @@ from app.storage.database.records import ClaimRecord
 from app.storage.queries import claims, direct_claims, submissions
 from app.storage.queries.direct_claims import ClaimLimits
 
-MOST_OF_RUN = 16  # claimed at a time
+MOST_OF_RUN = 16  # submissions of one run that are claimed at a time
 
 
 class SubmissionClaims:
     """Claims live submissions, and writes their outcomes, many in one transaction.
 
-    With `are_others`, the queue delivers the submissions to claim, and counts itself the deaths of
-    its workers.
+    With `are_others`, a queue delivers the submissions to claim, and the queue itself counts the
+    deaths of its workers.
     """
 
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
         self.may_have_more = True
-        self._outages = 0  # of the writer, after which nothing was lost any more
+        self._outages = 0  # the writer's outages whose lost claims were queued again
         self._noted: set[str] = set()  # ids of files noted as being graded
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
@@ -54,9 +54,10 @@ class SubmissionClaims:
     def claim(self, limit: int, busy: Collection[ClaimRecord] = ()) -> list[ClaimRecord] | None:
         """Claim up to `limit` queued submissions, by turns of their runs. None if none is queued.
 
-        Only so many of one run are held that its next one is at hand, which leaves room for other
-        runs. At most half of all that are held are of competitions with a metric.py, and at most
-        half of others: a slow metric.py would leave no room for them.
+        A few submissions of each run are claimed ahead, so that its next one is ready, but not
+        more: other runs have to get claims too. At most half of the claims are for competitions
+        with a metric.py, and at most half for others. Otherwise a slow metric.py would take them
+        all.
         """
         if limit < 1:
             return []
@@ -121,7 +122,7 @@ class SubmissionClaims:
         return writing
 
     def give_back(self, claimed: ClaimRecord) -> Future[None]:
-        """Queue a submission again whose grading was cut short here; the attempt does not count."""
+        """Queue a submission again whose grading was interrupted; the attempt does not count."""
         return self._context.database.enqueue(
             lambda session: claims.give_back(session, claimed.id, claimed.claimed_by)
         )
@@ -133,7 +134,7 @@ class SubmissionClaims:
             gradings_in_progress.begin(self._context.settings, claimed.id)
 
     def graded(self, claimed: ClaimRecord, seconds: float) -> None:
-        """Count the grading in the metrics; what ends the server from now on is not the file."""
+        """Count the grading in the metrics. A later death of the server is not due to the file."""
         observe_grading(claimed.competition, seconds)
         self.ended(claimed)
 
@@ -144,10 +145,10 @@ class SubmissionClaims:
             gradings_in_progress.end(self._context.settings, claimed.id)
 
     def _queue_lost(self, session: Session, busy: Collection[str]) -> None:
-        """Queue again what this process has claimed and does not hold, after an outage.
+        """Queue again the submissions that were claimed for this process and that it does not have.
 
-        The answer to the commit of a claim was lost, or a standby took over the database that had
-        not yet got an outcome. The attempt does not count.
+        After an outage, the answer to the commit of a claim may be lost, or a standby that has
+        taken over may lack an outcome. The attempt does not count.
         """
         held = submissions.claimed_by(session, self._context.instance)
         lost = [one for one, _, _ in held if one not in busy]

@@ -84,7 +84,7 @@ def import_reports(
     records = [_record(experiment, one, group, entry, now) for group, entry, one in keyed]
 
     def record(session: Session) -> int:
-        # Against what else makes results or a freeze of it.
+        # Locked against other changes of its results, and against a freeze.
         stored_experiments.lock(session, experiment)
         known = {
             (each.competition, each.seed): each
@@ -160,7 +160,7 @@ def _with_seeds(
 
 
 def refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
-    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often.
+    """Refuse a competition that is neither imported nor in a suite. It is most often a typo.
 
     Raises:
         BadReport: with the place of the entry.

@@ -1,8 +1,9 @@
 """Remove stored files that no row names.
 
-Refused submissions, imports that failed and servers that died between the bytes and the row leave
-them. A file is old enough to be removed long after every upload that could still need it has ended;
-see `app.storage.blobs.removal` for an upload of the same bytes at the same time.
+Refused submissions, failed imports, and servers that died after they stored the bytes and before
+they wrote the row leave such files. They are removed only long after every upload that could need
+them has ended; `app.storage.blobs.removal` explains what happens to an upload of the same bytes at
+the same time.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
 
 
 def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> list[Removable]:
-    """Remove what `unreferenced` found, but for what became needed since. Returns what went.
+    """Remove what `unreferenced` found, unless it is needed by now. Returns what was removed.
 
     Raises:
         Unavailable, StoreAway: the database or the store is away.
@@ -95,7 +96,7 @@ def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> l
 
 
 def sweep(context: Context) -> list[Removable]:
-    """Find and remove, as the settings say: what a server does by itself."""
+    """Find and remove such files by the settings. A server calls this from time to time."""
     age = context.settings.gc_age_hours
     return remove(context.settings, unreferenced(context.settings, age_hours=age), age_hours=age)
 
@@ -103,8 +104,8 @@ def sweep(context: Context) -> list[Removable]:
 def _before(files: OldFiles, age_hours: float) -> float:
     """Files that were changed after this time (Unix time) are not removed.
 
-    The earlier of two clocks counts. If this machine's were ahead of the store's by more than the
-    age, files whose rows are being written would look old.
+    The earlier of two clocks is used. If this machine's clock were ahead of the store's by more
+    than the age, files whose rows are being written would look old.
     """
     return min(time.time(), files.now()) - age_hours * HOUR
 
@@ -116,7 +117,7 @@ def _named(session: Session) -> Iterator[str]:
 def _in_store(session: Session, files: OldFiles, before: float) -> Iterator[Removable]:
     for file in unreferenced_blobs(files, _named(session), before):
         yield Removable("blob", file.place, file.bytes, file)
-    # Nobody can submit an upload that has expired; its row goes with the next upload of anybody.
+    # Nobody can submit an expired upload. The next upload of anybody removes its row.
     pending = pending_uploads.names(session, datetime.fromtimestamp(before, UTC))
     for file in unreferenced_staged(files, pending, before):
         yield Removable("upload", file.place, file.bytes, file)

@@ -72,7 +72,7 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
 
 @contextlib.contextmanager
 def _naming_full_disk(settings: Settings) -> Iterator[None]:
-    """Say which disk is full, and that nothing was restored: the store knows neither."""
+    """Add to an error of a full disk which disk it is, and that nothing was restored."""
     try:
         yield
     except (OSError, StorageFull) as error:
@@ -119,7 +119,7 @@ def _store_files(
 
 
 def _remove_copies(settings: Settings) -> None:
-    """Remove what an earlier Podium unpacked here: graders would read it before the store."""
+    """Remove versions that an earlier Podium unpacked here, because graders would read them."""
     for directory in version_directories(settings.data_dir / "competitions"):
         if directory.is_symlink():
             directory.unlink()

@@ -44,10 +44,10 @@ from app.thread_pool import map_concurrently
 PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
 LIMITS = DatabaseLimits(statement_seconds=3600.0)
-NAMED = 5  # submissions and files of versions in one remedy
+NAMED = 5  # submissions and files of versions that one remedy names
 CHANGED_ROW = ": the row was changed"
 NO_DIGEST = f"the database names the file by something that is not a SHA-256{CHANGED_ROW}"
-Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
+Advance = Callable[[str, int, int], None]  # the step, the amount just done, the total amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +65,23 @@ def verify(
 ) -> None:
     """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
 
-    Without a `sample`, also values of rows, receipts, the public log, and signed grades. Begins
-    after the last file in `progress`, and saves it from time to time and in the end.
+    Without a `sample`, it also checks values of rows, receipts, the public log, and signed grades.
+    It begins after the last file in `progress`, and saves `progress` from time to time and at the
+    end.
 
     Raises:
-        Unavailable, StoreAway: the database or the store is away. The next call can go on.
+        Unavailable, StoreAway: the database or the store is away. The next call can continue.
         OldSchema: the database lacks what is compared: an older Podium migrated it, or none did.
         SchemaTooNew, UnknownSchema: a newer one did, or nobody knows which.
     """
-    # A call that goes on checks rows again, and not a file of SQLite.
+    # A call that continues checks rows again, but not a file of SQLite.
     progress.forget({ROW, RECEIPT, *([] if sqlite_file(settings.database_url) else [DATABASE])})
     is_database_damaged = _check_database(settings, progress)
     database = Database(settings.database_url, limits=LIMITS)
     with contextlib.ExitStack() as opened:
         opened.enter_context(contextlib.closing(database))
         try:
-            if not is_database_damaged:  # also shows that it is there, before a store is made
+            if not is_database_damaged:  # shows also that it is there, before a store is made
                 refuse_other_schema(database)
         except DatabaseError as error:
             progress.damaged.append(damaged_page(database, error))
@@ -148,7 +149,7 @@ def _compare_files(
 
 
 def _targets(session: Session, store: BlobStore, versions: Path, after: str) -> Iterator[_Target]:
-    """All files to compare after `after`; one with two names, of a blob and a version, once."""
+    """All files to compare after `after`, each once, even if it is a blob and a version's file."""
     for sha256, size in dump.referenced_files(session.connection()):
         if (key := f"blob {sha256}") > after:
             yield _Target(key, sha256, size)
@@ -182,7 +183,7 @@ def _sample(targets: Iterator[_Target], size: int) -> list[_Target]:
 
 @contextlib.contextmanager
 def _scratch(settings: Settings) -> Iterator[Path]:
-    """A directory for copies, on the disk of the data: a TMPDIR in memory has no room for them."""
+    """A directory for copies, on the disk of the data, because TMPDIR may be in memory."""
     directories = ScratchDirectories(settings.data_dir / FOLDER)
     directory = directories.new()
     try:

@@ -1,4 +1,4 @@
-"""Compare runs with what their receipts say of them."""
+"""Compare runs with their receipts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GRADED = SubmissionState.GRADED.value
 
 
 def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
-    """Whether the run of a receipt is and ends as was signed, if this is its last receipt."""
+    """The differences between a run and its receipt, if this is the run's last receipt."""
     if receipt.run_id is None:
         return
     last = receipts.last_of_run(session, receipt.run_id)
@@ -56,7 +56,7 @@ def _changed_fields(run: RunResult, signed: dict[str, Any]) -> Iterator[str]:
 
 
 def _removed_disclosures(session: Session, run: RunResult, signed: dict[str, Any]) -> Iterator[str]:
-    """Until the close there are as many entries of each kind as in the receipt, or more."""
+    """The kinds with fewer ledger entries until the close than the receipt says."""
     present = exposure.totals(session, run.run, until=run.closed_at)
     stated = {kind: signed.get(f"{kind}s", 0) for kind in DISCLOSURE_KINDS}
     to_harness = signed.get("to_harness", {})
@@ -69,7 +69,7 @@ def _removed_disclosures(session: Session, run: RunResult, signed: dict[str, Any
 
 
 def _changed_end(session: Session, run: RunResult, receipt: ReceiptRecord) -> Iterator[str]:
-    """Whether the run ends with the submission, and counts with the grade, that were signed."""
+    """Whether the run's final submission and grade are those that were signed."""
     regrade = in_force_at(session, run.competition)
     if regrade is not None and (regrade.applied_at or receipt.created_at) >= receipt.created_at:
         return  # the receipt of the regraded run comes within seconds

@@ -26,7 +26,8 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 class ExperimentStarted(Conflict):
     """The experiment has runs or results already, so it cannot be frozen.
 
-    A freeze says what is going to be done. Make another experiment, and freeze it first.
+    A freeze is a plan, so it comes before the first run. Make another experiment, and freeze it
+    first.
     """
 
 
@@ -48,7 +49,7 @@ class NewFreeze:
 
 
 def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, bool]:
-    """Sign the plan of an experiment; also whether that is new. The same plan again is the same.
+    """Sign the plan of an experiment, once. Returns the freeze, and whether it is new.
 
     Raises:
         NotFound: the experiment, the suite or a competition does not exist.
@@ -61,7 +62,7 @@ def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, 
 
     def record(session: Session) -> tuple[ReceiptRecord, bool]:
         log.lock(session)  # of two freezes at the same time, one is first
-        experiments_table.lock(session, name)  # so that runs that are being made are found
+        experiments_table.lock(session, name)  # so that runs that are just being made are found
         # As it is now: an amendment that came before is in the plan.
         facts = _facts(experiments_table.get(session, name) or found, slugs, new)
         known = last_freeze(session, name)

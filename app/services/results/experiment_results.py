@@ -32,7 +32,7 @@ def medal_rates(
 def pass_at_k(
     context: Context, name: str, filters: ResultFilter, ks: tuple[int, ...], rate: str
 ) -> tuple[ResultContext, list[PassAtK], PublicChoice]:
-    """The probability that the best of k attempts counts, for each k, and that chosen by public.
+    """pass@k for each k, and the same for the attempt with the best public score.
 
     Raises:
         Invalid: a k is larger than the number of attempts at a competition.

@@ -17,7 +17,7 @@ MOST_PLANNED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class SeedPlan:
-    """The sizes, and the spreads that they were planned with; `basis` are the experiments."""
+    """The planned sizes, and the spreads they are based on; `basis` are the experiments."""
 
     spread: Spread
     basis: list[ResultContext]
@@ -29,7 +29,7 @@ class SeedPlan:
 def from_spread(
     spread: Spread, competitions: Sequence[int], seeds: Sequence[int], *, power: float, rate: str
 ) -> SeedPlan:
-    """The differences that each number of competitions and seeds can detect, by a stated spread.
+    """The differences that each number of competitions and seeds can detect, for a stated spread.
 
     Raises:
         Invalid: a number is out of range.
@@ -55,7 +55,7 @@ def from_experiments(
     power: float,
     rate: str,
 ) -> SeedPlan:
-    """The same by the spreads of two experiments, and without `competitions` for theirs.
+    """The same for the spreads of two experiments; `competitions` are theirs by default.
 
     Raises:
         Invalid: there are not two experiments, or a number is out of range.

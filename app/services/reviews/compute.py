@@ -33,22 +33,22 @@ from app.storage.queries.reviews.equal_predictions import (
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
-SUBMISSIONS_PER_TURN = 100  # submissions in a turn
-PASSED_OVER_SECONDS = 60.0  # before a version is tried again that cannot be read
-COMPARED = 40  # of a run's submissions, the latest
+SUBMISSIONS_PER_TURN = 100  # whose signals one turn computes
+PASSED_OVER_SECONDS = 60.0  # before an unreadable version is tried again
+COMPARED = 40  # the number of a run's latest submissions that are compared
 log = logging.getLogger("podium.reviews")
-Found = tuple[Finding, str | None]  # a signal, and the run that is resembled
+Found = tuple[Finding, str | None]  # a signal, and the run that the submission resembles
 
 
 @dataclass
 class Reviewer:
-    """Computes signals; keeps what it has read of versions and of their files. For one thread."""
+    """Computes signals, and caches versions and their files. Use it in one thread only."""
 
     context: Context
     stopping: threading.Event
     _near: NearFiles = field(default_factory=NearFiles)
     _versions: LRUCache[int, VersionFacts] = field(default_factory=lambda: LRUCache(128))
-    _passed_over: dict[int, float] = field(default_factory=dict)  # versions, and until when
+    _passed_over: dict[int, float] = field(default_factory=dict)  # version: until when
     _losses: int = 0  # the database's losses when these caches were filled
 
     def turn(self) -> int:
@@ -63,7 +63,7 @@ class Reviewer:
             if time.monotonic() < until
         }
         database = self.context.database
-        if database.losses != self._losses:  # a standby may give their numbers again
+        if database.losses != self._losses:  # a standby may reuse their ids
             self._losses = database.losses
             self._near, self._passed_over = NearFiles(), {}
             self._versions.clear()
@@ -79,7 +79,8 @@ class Reviewer:
         found: list[SignalRecord] = []
         with database.read() as session:
             last = sketches.last_review(session)
-            # As it is in this session: others reviewed some meanwhile, or committed one late.
+            # Read again in this session: other processes may have reviewed some, or committed one
+            # late.
             waiting = [one for one in self._waiting(session) if one.version_id in known]
             probed = signals.runs_with(session, {one.run for one in waiting}, Signal.PROBING)
             turn = Turn(waiting, last, probed, with_repeated_predictions(session, waiting))
@@ -91,7 +92,7 @@ class Reviewer:
         def write(session: Session) -> bool:
             now = locked_moment(session)
             if sketches.last_review(session) != last:
-                return False  # another server's files were not compared with these: look again
+                return False  # files of another server were not compared with these: try again
             add_signals(session, [*_leaked(session, waiting, at), *found])
             moment = max(now, last + MICROSECOND)
             sketches.set_reviewed(session, [one.submission for one in waiting], moment)
@@ -106,7 +107,7 @@ class Reviewer:
         return sketches.not_reviewed(session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over)
 
     def facts_of(self, version_id: int) -> VersionFacts | None:
-        """A version's facts; None if they cannot be read now: others must not wait for it."""
+        """A version's facts; None if they cannot be read now: other versions must not wait."""
         known = self._versions.get(version_id)
         if known is None:
             try:
@@ -153,7 +154,7 @@ class Reviewer:
             yield probing, None
 
     def _likeness(self, session: Session, one: GradedFile, turn: Turn) -> Iterator[Found]:
-        """At most one signal: the first equal file graded, else the nearest one."""
+        """At most one signal: for the first equal file, else for the nearest file."""
         is_repeated = one.number in turn.repeated
         same = with_same_predictions(session, one, SUBMISSIONS_PER_TURN) if is_repeated else []
         copies = [other for other in same if other.sha256 == one.sha256]
@@ -171,7 +172,8 @@ class Reviewer:
 def _like(signal: Signal, one: GradedFile, other: SimilarFile | FileCells, share: float) -> Finding:
     """The signal that two files are alike.
 
-    An agent repeats itself where nothing in it is random, and everybody can send a constant.
+    An agent without randomness sends the same file again, and anybody can send a constant file:
+    then the level is only `annotate`.
     """
     is_expected = one.agent == other.agent or is_constant(one.sketch)
     detail = {"submission": other.submission, "experiment": other.experiment, "near": share}
@@ -181,7 +183,8 @@ def _like(signal: Signal, one: GradedFile, other: SimilarFile | FileCells, share
 def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
     """Store signals with a time after that of every decision about their runs.
 
-    Who decided while they were computed did not know them: they put the run back into the queue.
+    Whoever decided while they were computed did not know them, so they put the run back into the
+    queue.
     """
     if not found:
         return

@@ -2,12 +2,12 @@
 
 Without a limit, an agent could ask a metric any number of questions, each with a file.
 
-A file counts as a failure as long as the run's key does not know its outcome: otherwise any number
-of files could be sent before the first outcome is known. This is so where failures are likely: at a
-competition with a metric.py, and in a run whose key may know of a failure. A failure that the key
-may not know of yet changes nothing, because a refusal would tell of it. Built-in metrics have a
-score for every valid file. Under the policy `full` such a file does not count: a grade tells more
-than a failure.
+A file also counts as a failure as long as the run's key does not know its outcome: otherwise any
+number of files could be sent before the first outcome is known. This applies only where failures
+are likely: at a competition with a metric.py, and in a run whose key may know of a failure.
+(Built-in metrics have a score for every valid file.) A failure that the key may not know of yet
+changes nothing, because a refusal would reveal it. Under the policy `full` files without an outcome
+do not count, because a grade reveals more than a failure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from app.storage.database.records import RunRecord
 from app.storage.queries import failures, submission_counts
 
 KNOWN_RUNS = 4096
-VALID_SECONDS = 60.0  # then it is read again whether a run without failures has one
+VALID_SECONDS = 60.0  # after this time, a run without failures is looked up again
 DAY_SECONDS = 24 * 3600
 
 
@@ -54,7 +54,7 @@ class FailureQuota:
         self._clear_until: LRUCache[str, float] = LRUCache(KNOWN_RUNS)
 
     def may_refuse(self, database: Database, run: RunRecord) -> bool:
-        """Whether `refuse` may refuse a file of the run. A minute old at most."""
+        """Whether `refuse` may refuse a file of the run. The answer is at most a minute old."""
         if not run.feedback.shows_state:
             return False
         if self._own_metrics.known_to_have(run.version_id):
@@ -70,9 +70,9 @@ class FailureQuota:
         return found
 
     def bounded(self, session: Session, runs: Collection[RunRecord], now: datetime) -> set[str]:
-        """Those of these runs that have a metric.py, or failures that their keys may know of.
+        """The runs among these with a metric.py, or with failures that their keys may know of.
 
-        One query for all. Runs of the policy `none` are refused nothing, whatever failed.
+        It takes one query for all. Files of runs under the policy `none` are never refused.
         """
         own = self._own_metrics.among(session, {run.version_id for run in runs})
         others = [run for run in runs if run.version_id not in own]
@@ -86,10 +86,11 @@ class FailureQuota:
         }
 
     def refuse(self, session: Session, run: RunRecord, now: datetime, *, accepted: int = 0) -> None:
-        """Refuse a file of a run whose failures are used up, or would be if all that wait fail.
+        """Refuse a file if the run's failures are used up, or would be if all waiting files failed.
 
         `accepted` is the number of submissions accepted in this transaction but not stored yet.
-        Under the policy `none` nothing is refused: it would tell what the policy hides.
+        Under the policy `none` nothing is refused, because a refusal would reveal what the policy
+        hides.
 
         Raises:
             TooManyFailures: it is refused.
@@ -118,7 +119,7 @@ class FailureQuota:
 
     def of_run(self, session: Session, run: RunRecord, now: datetime) -> FailuresOfRun:
         """The failures of a run as its own key may know them at the time `now`."""
-        # In this order: what is settled between two queries counts twice rather than not at all.
+        # In this order, a file that is settled between two queries counts twice instead of never.
         waiting = submission_counts.open_of_runs(session, [run.id])[run.id]
         total = failures.by_run(session, [run.id]).get(run.id, 0)
         if not run.feedback.hides_time or self._step <= 0:

@@ -61,9 +61,9 @@ def refuse_over_quota(
 ) -> None:
     """Refuse a submission beyond the run's quotas.
 
-    Rejected and failed submissions do not count, except under the policy `none`: the quota would
-    tell there whether a file was valid. While a run's key may not see that they were rejected,
-    they count too; `step` is PODIUM_OUTCOME_STEP_SECONDS.
+    Rejected and failed submissions do not count, with two exceptions, where the quota would reveal
+    whether a file was valid: under the policy `none`, and while the run's key may not see the
+    outcome yet. `step` is PODIUM_OUTCOME_STEP_SECONDS.
 
     `accepted` is the number of submissions accepted in this transaction but not stored yet.
 
@@ -75,14 +75,14 @@ def refuse_over_quota(
     if total is None and per_day is None:
         return
     everything = not run.feedback.shows_state
-    # The index alone answers this; which of them count is read only where it matters.
+    # An index is enough for this query. Which of them count is read only if it matters.
     most = submission_counts.count_counted(session, run.id, everything=True) + accepted
 
     def used(since: datetime | None) -> tuple[int, list[datetime]]:
         """The number of submissions that count since a time, and the times of the hidden ones.
 
-        Those with a hidden outcome count. The database is asked again if a submission was settled
-        between the queries: it may have counted twice.
+        Submissions with a hidden outcome count. The queries are repeated if a submission was
+        settled between them, because it may have counted twice.
         """
 
         def without_outcome() -> list[datetime]:
@@ -110,7 +110,7 @@ def refuse_over_quota(
     today, hidden = used(since)
     if today < per_day:
         return
-    # With the hidden ones where they are, as if they waited still: the time tells nothing of them.
+    # Hidden ones count as if they were still waiting, so the time reveals nothing about them.
     oldest = submission_counts.counted_time(
         session, run.id, since, later=per_day - 1, everything=everything, others=hidden
     )
@@ -123,7 +123,7 @@ def refuse_over_quota(
 
 
 def refuse_other_file(known: SubmissionRecord, sha256: str) -> None:
-    """Refuse a file whose key or attempt came with another one; `known` was stored with it.
+    """Refuse a file whose key or attempt was used with another file, which is `known`.
 
     Raises:
         IdempotencyMismatch: the digest is not that of the known submission.

@@ -27,7 +27,7 @@ async def wait_until_shown(
     """Return when the outcome may be shown, after `seconds`, or when Podium shuts down.
 
     `settled` is the subscription to the submission's id. Under a policy that hides times, this
-    returns at the moments of `feedback.shown_at` only, whenever the grading ended.
+    returns only at the moments of `feedback.shown_at`, whenever the grading ended.
     """
     step = context.settings.outcome_step_seconds
     if not caller.is_run or not run.feedback.hides_time:
@@ -43,18 +43,18 @@ async def wait_until_shown(
             return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(settled.wait(), left)
-            settled.clear()  # the closing of Podium sets it again
+            settled.clear()  # the shutdown of Podium sets it again
             shown = shown or shown_at(submission.received_at, datetime.now(UTC), step)
 
 
 def show_after_wait(
     context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord
 ) -> Disclosed:
-    """A submission as it is now, for a caller who waited since it was as in `submission`.
+    """The present state of a submission, for a caller who has waited since the state `submission`.
 
     A key that was revoked, has expired or was archived meanwhile is shown no outcome. Its request
-    is not refused, because the file is stored. Nor is it while the database is away or full: a
-    later request is shown the outcome.
+    is not refused, because the file is stored. For the same reason a request is not refused while
+    the database is away or full: a later request shows the outcome.
     """
     try:
         with context.database.read() as session:

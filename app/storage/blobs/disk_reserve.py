@@ -1,4 +1,4 @@
-"""The part of a disk that uploads leave free, so that the database can go on writing."""
+"""The part of a disk that uploads leave free, so that the database can continue to write."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FOR_STRANGERS = (
 
 @dataclass(frozen=True, slots=True)
 class DiskReserve:
-    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`.
+    """`percent` of the disk of `directory` is kept free, but at most `MOST_BYTES`.
 
-    So is that part of the files that it can have (its inodes), at most `MOST_FILES`: millions of
-    small files use them up while most bytes are free.
+    The same share of its inodes is kept free, at most `MOST_FILES`: millions of small files use
+    them up while most bytes are free.
     """
 
     directory: Path
@@ -74,8 +74,8 @@ class DiskReserve:
     def _files(self, disk: os.statvfs_result) -> tuple[int, float]:
         """How many more files the disk can have, and how many of these are kept.
 
-        A file system without a bound says 0, and none are kept. Where 0 are left indeed, no file
-        can be made anyway.
+        A file system without a limit of files reports 0; then none are kept. If really 0 are left,
+        no file can be made anyway.
         """
         kept = min(disk.f_files * self.percent / 100, MOST_FILES) if disk.f_favail else 0.0
         return disk.f_favail, kept

@@ -22,8 +22,8 @@ from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Base, Submission, VersionFile
 from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 
-# Tables without lasting data: commit marks of processes, uploads that are not submitted, which an
-# agent's client sends again, and ended logins: of a backup's logins none goes on.
+# Tables without lasting data: commit marks of processes, uploads that were not submitted (clients
+# send them again), and ended logins (no login is valid after a restore).
 EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload", "ended_login"})
 NOT_OURS = EXCLUDED_TABLES | {"alembic_version"}
 QUEUE = "procrastinate_"  # begins the names of tables of the queue's library
@@ -67,9 +67,9 @@ def columns_of_tables(connection: Connection) -> dict[str, set[str]]:
 def left_out(source: Table, *, signing_keys: bool) -> ColumnElement[bool] | None:
     """The condition on rows that a backup leaves out; None if it has all rows of the table.
 
-    A backup has no secret by which a login or a signed address could be made: who reads it would be
-    an admin on the pages. Without `signing_keys` it has no private part of a key that signs
-    receipts either: who reads it could sign in Podium's name.
+    A backup has no secret that signs logins or addresses, because a reader of the backup could log
+    in as an admin with it. Without `signing_keys` it has no private part of a key that signs
+    receipts either, because a reader could sign in Podium's name with it.
     """
     if source is not SECRET:
         return None

@@ -15,11 +15,11 @@ from sqlalchemy.exc import ArgumentError
 from app.errors import BadDatabaseUrl
 
 BUSY_SECONDS = 5.0
-KEPT_LOG_BYTES = 64 << 20  # of SQLite's log, which grows while a backup reads one snapshot
-# PostgreSQL would end connections that do nothing, if it is configured so; before 14 it cannot.
+KEPT_LOG_BYTES = 64 << 20  # of SQLite's log, after it grew during a backup
+# PostgreSQL from 14 on can be configured to end connections that do nothing.
 NEVER_IDLE = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE 'idle_session_%'"
-# PostgreSQL can be configured to send fewer digits than a double has, as is the default before 12,
-# and dates in forms that the driver does not read.
+# PostgreSQL can be configured to send fewer digits than a double has, which is the default before
+# 12, and dates in forms that the driver cannot read.
 EXACT = "SELECT set_config('extra_float_digits', '3', false), set_config('datestyle', 'ISO', false)"
 Connect = Callable[[Any, Any], None]
 
@@ -59,12 +59,12 @@ def database_url(text: str) -> URL:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):  # ValueError: the port is not a number
-        raise BadDatabaseUrl(  # without the text, because it may have a password
+        raise BadDatabaseUrl(  # without the error's text, which may contain a password
             "it is not a URL. Examples: postgresql://user:password@host/database, "
             "sqlite:////path/podium.db"
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
-        if not text.isprintable():  # a path of SQLite may have any character
+        if not text.isprintable():  # a path of SQLite may contain any character
             raise BadDatabaseUrl("it has a character that is in no URL, as a line feed at its end")
         _require_hosts(url)
         full = _with_lists(url.set(drivername="postgresql+psycopg"))
@@ -230,7 +230,7 @@ def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
     milliseconds = {
         "lock_timeout": min(limits.lock_seconds, max(0.05, patience)),
         "statement_timeout": limits.statement_seconds,
-        # Otherwise a process that froze in a transaction would keep its locks for ever.
+        # Otherwise a process that froze in a transaction would hold its locks for ever.
         "idle_in_transaction_session_timeout": limits.statement_seconds,
     }
 

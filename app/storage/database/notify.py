@@ -2,11 +2,12 @@
 
 A notification is a set of ids. A submission's id means that the submission is settled. A run's id
 means that the run changed: a submission was received, its state changed, or the run was closed. A
-notification has no other content: its receivers read the rows. It may be sent in vain (if a part
-of the transaction was undone) or twice, but every committed change is notified.
+notification has no other content: its receivers read the rows. It may be sent without need (if a
+part of the transaction was undone) or twice, but every committed change is notified.
 
-A process that listens to PostgreSQL holds a lock under its name, so others know whether it lives,
-and one under the name of its environment, so others know whether anybody grades in this one.
+A process that listens to PostgreSQL holds a lock under its name, so others know whether it is
+alive, and one under the name of its environment, so others know whether any process grades in that
+environment.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class ArchivalRecord:
 
 
 def archive(session: Session, record: ArchivalRecord) -> None:
-    """Store that something is archived. The archiving and restoration before are overwritten."""
+    """Store that something is archived. The previous archiving and restoration are overwritten."""
     session.execute(delete(TABLE).where(TABLE.c.kind == record.kind, TABLE.c.name == record.name))
     session.execute(insert(TABLE), values(record))
 
@@ -82,7 +82,7 @@ def currents_among(
 
 
 def currents_of_experiments(session: Session, names: Collection[str]) -> list[ArchivalRecord]:
-    """Which of these experiments, and of the competitions with results of theirs, are archived."""
+    """Which of these experiments, and of the competitions where they have results, are archived."""
     tried = [
         select(table.c.competition).where(table.c.experiment.in_(sorted(names)))
         for table in (RUN, IMPORTED)
@@ -114,7 +114,7 @@ def is_anything_archived() -> ColumnElement[bool]:
 def names_of(kind: ArchivalKind, as_of: datetime | None = None) -> Any:
     """A subquery: the names of all that is archived of this kind, now or at the time `as_of`.
 
-    Of a name that was archived several times only the last time is known.
+    If a name was archived several times, only the last time is known.
     """
     still = TABLE.c.restored_at.is_(None)
     holds: list[ColumnElement[bool]] = [still]
@@ -124,7 +124,7 @@ def names_of(kind: ArchivalKind, as_of: datetime | None = None) -> Any:
 
 
 def archived_runs(session: Session, experiment: str, as_of: datetime | None) -> set[str]:
-    """The runs of an experiment that are archived by themselves, as in `names_of`."""
+    """The runs of an experiment that are archived individually, as in `names_of`."""
     query = select(RUN.c.id).where(
         RUN.c.experiment == experiment, RUN.c.id.in_(names_of(ArchivalKind.RUN, as_of))
     )
@@ -190,7 +190,8 @@ def competitions_left_out(
 def archived_kind_of_key() -> Any:
     """A scalar subquery on rows of `api_key` and `run`: the kind of what is archived, or null.
 
-    Of a run's key the run, its experiment and its competition count, of a harness's its experiment.
+    For a run's key, the run, its experiment and its competition count; for a harness's key, its
+    experiment.
     """
     return (
         select(TABLE.c.kind)

@@ -1,7 +1,7 @@
 """The results of very many runs in brief.
 
-Those of closed runs without a queued submission are settled: `result_state` tells whether there are
-new ones.
+The results of closed runs without a queued submission do not change; `result_state` says whether
+there are new ones.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ RUNS_AT_ONCE = 500
 class GradedRuns(NamedTuple):
     """An experiment's runs whose final submission is graded, without imported ones.
 
-    Beside them their numbers by policy and by failure; a run without one counts as `none`.
-    `versions` graded them.
+    It also has the numbers of runs by policy and by failure; a run without a failure counts as
+    `none`. `versions` graded them.
     """
 
     experiment: str
@@ -59,11 +59,11 @@ def settled_results(
 ) -> Iterator[GradedRuns | BriefResult]:
     """The runs of these experiments (None: of all) whose results cannot change.
 
-    Archived runs, and those at archived competitions, are left out unless `archived`; an archived
-    experiment's are not.
+    Archived runs and runs at archived competitions are left out unless `archived`. Runs of an
+    archived experiment are not left out.
     """
-    # Where a regrade decides, the last valid submission may be another one: `brief_runs` finds it.
-    # What the agent of an imported run was told is not known: its policy is not counted.
+    # If a regrade decides, the last valid submission may be another one: `brief_runs` finds it. It
+    # is not known what the agent of an imported run was shown, so its policy is not counted.
     imported = select(IMPORTED_RUN.c.run_id).where(IMPORTED_RUN.c.run_id == RUN.c.id)
     conditions: list[Any] = [GRADE.c.id.is_not(None), ~imported.exists()]
     if state.regrades:
@@ -71,8 +71,8 @@ def settled_results(
     if state.excluded:
         conditions.append(~decisions.is_excluded())
     graded = and_(*conditions)
-    # A row for each experiment, with numbers of all its runs in the same order: as rows, 120,000
-    # runs would take longer to hand over than to find.
+    # One row for each experiment, with numbers for all its runs in the same order: to transfer
+    # 120,000 rows would take longer than to find the runs.
     query = (
         select(
             RUN.c.experiment,
@@ -143,7 +143,7 @@ def _graded(
     codes: NDArray[np.int64],
     slugs: Mapping[int, str],
 ) -> GradedRuns:
-    """The graded ones of an experiment's runs."""
+    """The graded runs of an experiment."""
     if NOT_GRADED in codes:
         kept = codes != NOT_GRADED
         versions, seeds, codes = versions[kept], seeds[kept], codes[kept]
@@ -164,7 +164,7 @@ def _graded(
 def live_results(
     session: Session, experiments: Sequence[str], state: ResultState, *, archived: bool
 ) -> Iterator[BriefResult]:
-    """The other runs of these experiments: open ones, and closed ones that are being graded."""
+    """The remaining runs of these experiments: open ones, and closed ones that are being graded."""
     live = or_(RUN.c.state == RunState.OPEN, RUN.c.id.in_(state.waiting))
     return brief_results(session, [*_shown(experiments, archived=archived), live], state.regrades)
 

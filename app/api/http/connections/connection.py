@@ -1,4 +1,4 @@
-"""uvicorn's connection with bounds of what a client sends and of what it leaves unread."""
+"""uvicorn's connection with limits of what a client sends and of what it leaves unread."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trail
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
 MAX_HEADERS = 400  # with trailers; each takes some 160 bytes of memory beyond its text
 MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
-# The parser takes others too: of HTTP/0.9 the first line may end at a line feed in the address, and
-# what a proxy in front took for the rest of the address is a header then.
+# The parser accepts others too. In HTTP/0.9 a line feed in the address ends the first line, so what
+# a proxy in front considers the rest of the address would be a header.
 VERSIONS = frozenset({"1.0", "1.1"})
-UNREAD = b"x-forwarded-for"  # uvicorn takes 2 ms for 60 KB of commas, before requests take turns
+UNREAD = b"x-forwarded-for"  # uvicorn takes 2 ms to parse 60 KB of commas, before turns
 MAX_PIPELINED = 8  # requests that are parsed before the answer to the first; more wait as bytes
 
 
@@ -34,7 +34,7 @@ class BoundedConnection(SingleRequestConnection):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.since = time.monotonic()  # when the phase began; of a body: when bytes last came
+        self.since = time.monotonic()  # when the phase began; for a body: when bytes last arrived
         self.address = ""
         self._head_bytes = 0
         self._counted = self._headers = 0
@@ -50,7 +50,7 @@ class BoundedConnection(SingleRequestConnection):
         self.limit.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop counting the connection, and let its request wait no longer."""
+        """Stop counting the connection, and end the wait of its request."""
         self.limit.remove(self)
         waiting = self._waiting_turn()
         if waiting is not None and not waiting.done():
@@ -58,7 +58,7 @@ class BoundedConnection(SingleRequestConnection):
         super().connection_lost(exc)
 
     def _feed(self, piece: bytes) -> bool:
-        """Parse a piece; say whether the next one may come."""
+        """Parse a piece of data. Returns whether the next one may be parsed."""
         if self.phase is Phase.HEAD:
             self._head_bytes += len(piece)
         elif self.phase is Phase.BODY:
@@ -91,14 +91,14 @@ class BoundedConnection(SingleRequestConnection):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count a header. Trailers are counted too, and left out, as what nothing here reads."""
+        """Count a header. Trailers are counted too, and discarded, since nothing reads them."""
         self._headers += 1
         self._count(len(name) + len(value) + HEADER_OVERHEAD)
         if self.phase is Phase.HEAD and name.lower() != UNREAD:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Go on to the body. Refuse a request for another host, for which Podium is no proxy."""
+        """Continue with the body. Refuse a request for another host, since Podium is no proxy."""
         port = self.server[1] if self.server else None
         refused = refusals.refusal_of_target(self.parser.get_method(), self.url, port or 0)
         if refused is not None:
@@ -112,14 +112,14 @@ class BoundedConnection(SingleRequestConnection):
         codings = self._values(b"transfer-encoding")
         if codings and b",".join(codings).strip().lower() != b"chunked":
             self._stop(refusals.OTHER_CODING)
-        if self.parser.should_upgrade():  # the parser would leave the body to the other protocol
+        if self.parser.should_upgrade():  # the parser would leave the body to that protocol
             self._stop(refusals.OTHER_PROTOCOL)
         self._enter(Phase.BODY)
         self._receiving = Receiving(self.since)
         self._beside_body = 0
         lengths = self._values(b"content-length")
         self._body_left = None if codings or not lengths else int(lengths[0])
-        # A client of HTTP/1.0 takes "100 Continue" for the answer.
+        # A client of HTTP/1.0 would treat "100 Continue" as the answer.
         self.expect_100_continue = self.expect_100_continue and version != "1.0"
         scope: Any = self.scope
         scope[PEER] = self.address  # a header could name any other client
@@ -138,12 +138,12 @@ class BoundedConnection(SingleRequestConnection):
             self.flow.pause_reading()
 
     def on_message_complete(self) -> None:
-        """Go on to the response, or to the next request if the response came early."""
+        """Continue with the response, or with the next request if the response came early."""
         self._enter(Phase.RESPONSE if self._is_responding() else Phase.HEAD)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on to the next request."""
+        """Continue with the next request."""
         if self.phase is Phase.RESPONSE:
             self._enter(Phase.HEAD)
         super().on_response_complete()
@@ -154,13 +154,13 @@ class BoundedConnection(SingleRequestConnection):
         self.limit.count_unsent(self)
 
     def resume_writing(self) -> None:
-        """Go on, now that the client has taken nearly all."""
+        """Continue, now that the client has read nearly all."""
         self.limit.forget_unsent(self)
         super().resume_writing()
 
     @property
     def holder(self) -> str:
-        """Whose answer it is: the id of the request's key, or the address of a stranger."""
+        """Who gets the answer: the id of the request's key, or the address if it has none."""
         known: Any = None if self.cycle is None else self.cycle.scope.get(CALLER)
         return self.address if known is None else str(known["key"])
 
@@ -176,7 +176,7 @@ class BoundedConnection(SingleRequestConnection):
 
     @property
     def stalled_since(self) -> float | None:
-        """Since when the client has taken nothing of what waits to be sent."""
+        """Since when the client has read nothing of what waits to be sent."""
         return self._writing.stalled_since
 
     def unsent(self) -> int:
@@ -184,7 +184,7 @@ class BoundedConnection(SingleRequestConnection):
         return self.transport.get_write_buffer_size()
 
     def owes_bytes(self) -> bool:
-        """Whether the connection waits for bytes of the client."""
+        """Whether the connection waits for bytes from the client."""
         if self.transport.is_closing():  # it may have no request yet
             return False
         if self.phase is Phase.BODY:

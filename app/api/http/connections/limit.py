@@ -14,9 +14,9 @@ from typing import Protocol
 
 log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
-AT_ONCE_SECONDS = 0.1  # a client that connects sends the head of its request within this time
-LOOKED_AT_SECONDS = 0.05  # between two looks at all connections of an address that has too many
-MOST_AT_ONCE = 50  # requests that wait for a turn, and are closed after one such look
+AT_ONCE_SECONDS = 0.1  # a client is expected to send the head of its request within this time
+LOOKED_AT_SECONDS = 0.05  # between two searches of all connections of an address that has too many
+MOST_AT_ONCE = 50  # waiting requests whose connections one such search may close
 MOST_UNSENT_BYTES = 64 * 1024 * 1024  # beyond this sum over all connections, some are closed
 
 
@@ -26,8 +26,8 @@ class ConnectionBounds:
 
     most: int
     of_address: int  # connections of one address
-    head_seconds: float  # for the complete head of a request
-    idle_seconds: float  # between two pieces of a body, and for a client that reads nothing
+    head_seconds: float  # until the head of a request is complete
+    idle_seconds: float  # without a byte of a body, or while a client reads nothing
 
 
 class Connection(Protocol):
@@ -39,7 +39,7 @@ class Connection(Protocol):
 
     @property
     def holder(self) -> str:
-        """Whose answers it sends."""
+        """The holder of the key, or the address, to which it sends answers."""
 
     @property
     def waits_for_turn(self) -> bool:
@@ -47,13 +47,13 @@ class Connection(Protocol):
 
     @property
     def stalled_since(self) -> float | None:
-        """Since when the client has taken nothing of what waits to be sent."""
+        """Since when the client has read nothing of what waits to be sent."""
 
     def owes_bytes(self) -> bool:
-        """Whether the connection waits for bytes of the client."""
+        """Whether the connection waits for bytes from the client."""
 
     def unsent(self) -> int:
-        """Bytes that the client has not taken."""
+        """Bytes that the client has not read."""
 
     def check(self, now: float) -> None:
         """Close the connection if the client is late."""
@@ -65,12 +65,12 @@ class Connection(Protocol):
 class ConnectionLimit:
     """The open connections of a server. Only the event loop's thread may use it.
 
-    Beyond a limit, a new connection replaces another one, the first that there is of:
+    Beyond a limit, a new connection replaces another one, the first that exists of:
 
     - one whose client does not read its answers
-    - the stranger's that has owed bytes of a request longest
+    - the one without a valid key whose request has been incomplete for longest
     - one whose request waits for its turn
-    - the one with a valid key that has been idle longest
+    - the one with a valid key that has been idle for longest
 
     If all are being answered, the new connection is closed.
     """
@@ -111,24 +111,24 @@ class ConnectionLimit:
     def count_unsent(self, connection: Connection) -> None:
         """Count a connection that has many bytes to send, and close others if they are too many.
 
-        At once: clients that read slowly could have hundreds of megabytes in a second.
+        It does so at once: slow clients could have hundreds of megabytes within a second.
         """
         self._sending[connection] = None
         self._bound_unsent(connection)
 
     def forget_unsent(self, connection: Connection) -> None:
-        """Forget a connection whose client has taken nearly all."""
+        """Forget a connection whose client has read nearly all."""
         self._sending.pop(connection, None)
 
     def _abort(self, connection: Connection) -> None:
-        self.remove(connection)  # before its transport says so: others may come until then
+        self.remove(connection)  # before its transport says so: others may connect until then
         connection.abort()
 
     def _replace(self, newest: Connection, address: str | None) -> None:
         """Close the least useful connection of this address, or of all: `newest` if all are useful.
 
-        All are looked at once in LOOKED_AT_SECONDS: it takes milliseconds, and somebody may connect
-        again whenever one is closed.
+        All are searched once in LOOKED_AT_SECONDS, because a search takes milliseconds, and
+        somebody may connect again whenever one is closed.
         """
         known = self._replaceable.get(address)
         one = None if known is None else known.next(self._open)
@@ -152,9 +152,9 @@ class ConnectionLimit:
     def _bound_unsent(self, newest: Connection) -> None:
         """Close connections while too many bytes wait to be sent; never `newest`.
 
-        The longest stalled are closed first, then the oldest of the holder with most unsent bytes.
-        All connections are looked at: those that are not counted have less than 64 KiB each, and
-        may be thousands.
+        Those that have stalled for longest are closed first, then the oldest of the holder with the
+        most unsent bytes. All connections are searched: those that are not counted have less than
+        64 KiB each, but there may be thousands.
         """
         others = dict.fromkeys((*self._sending, *self._open))
         unsent = {one: size for one in others if (size := one.unsent())}
@@ -184,7 +184,7 @@ class ConnectionLimit:
 
 
 class _Replaceable:
-    """Connections that new ones replace, in this order, while they are what they were."""
+    """Connections that new ones replace, in this order, unless they have changed since."""
 
     def __init__(self, ordered: Iterable[Connection], still: Callable[[Connection], bool]) -> None:
         self._waiting = deque((one, one.since) for one in ordered)
@@ -193,7 +193,7 @@ class _Replaceable:
         self._until = time.monotonic() + LOOKED_AT_SECONDS
 
     def next(self, opened: Container[Connection]) -> Connection | None:
-        """The next one; None if there is none, or if all have to be looked at again."""
+        """The next one; None if there is none, or if all have to be searched again."""
         while self._waiting and time.monotonic() < self._until:
             one, since = self._waiting.popleft()
             if one in opened and one.since == since and self._still(one):
@@ -201,7 +201,7 @@ class _Replaceable:
         return None
 
     def is_over(self) -> bool:
-        """Whether all have to be looked at again: late, or as soon as those there were are gone."""
+        """Whether all have to be searched again: after some time, or when these are used up."""
         return time.monotonic() >= self._until or not (self._waiting or self._had_none)
 
 
@@ -211,11 +211,11 @@ def _least_useful(candidates: Sequence[Connection], newest: Connection) -> _Repl
         stalled.sort(key=lambda one: one.stalled_since or 0.0)
         return _Replaceable(stalled, lambda one: one.stalled_since is not None)
     owing = [one for one in candidates if one is not newest and one.owes_bytes()]
-    late = time.monotonic() - AT_ONCE_SECONDS  # a client that connected later may be about to send
+    late = time.monotonic() - AT_ONCE_SECONDS  # later clients may be about to send
     silent = [one for one in owing if one.holder == one.address and one.since < late]
     if not silent:
         waiting = [one for one in candidates if one.waits_for_turn]
-        if waiting:  # any of them: were it always the last, all later ones would be kept out
+        if waiting:  # random ones: if it were always the last, nobody else could connect
             any_of_them = secrets.SystemRandom().sample(waiting, min(len(waiting), MOST_AT_ONCE))
             return _Replaceable(any_of_them, lambda one: one.waits_for_turn)
     by_time = sorted(silent or owing, key=lambda one: one.since)
@@ -223,7 +223,7 @@ def _least_useful(candidates: Sequence[Connection], newest: Connection) -> _Repl
 
 
 def counted_address(host: str) -> str:
-    """The address by which connections are counted: of IPv6, the 64 bits that a network has.
+    """The address by which connections are counted: for IPv6, the /64 network.
 
     >>> counted_address("2001:db8::7"), counted_address("::ffff:192.0.2.7")
     ('2001:db8::/64', '192.0.2.7')

@@ -1,4 +1,4 @@
-"""Whether a client takes what is sent to it, and sends what it has begun to send."""
+"""Whether a client reads what is sent to it, and sends what it has begun to send."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import struct
 
 # Linux's struct tcp_info: tcpi_unacked, then tcpi_bytes_acked and tcpi_notsent_bytes.
 TCP_INFO = struct.Struct("=24xI92xQ16xI")
-AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER with no time: unsent data is thrown away
+AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER with no time: unsent data is discarded
 LEAST_BYTES = 1024  # a body must bring this many a second on average over `idle_seconds`
 
 
@@ -23,7 +23,7 @@ class Writing:
         self.stalled_since: float | None = None
 
     def look(self, now: float, is_responding: bool) -> None:
-        """Note since when the client has taken nothing of what waits to be sent."""
+        """Note since when the client has read nothing of what waits to be sent."""
         unsent = self._transport.get_write_buffer_size()
         if not (unsent or is_responding):
             self.stalled_since = None
@@ -40,14 +40,14 @@ class Writing:
         self._acknowledged = acknowledged
 
     def abort(self) -> None:
-        """Close the connection at once, and let the kernel keep nothing of it."""
+        """Close the connection at once; the kernel discards its unsent data."""
         with contextlib.suppress(OSError):  # closed meanwhile
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
         self._transport.abort()
 
 
 class Receiving:
-    """How fast a body comes."""
+    """How fast a body arrives."""
 
     def __init__(self, began: float) -> None:
         self._began = began
@@ -55,17 +55,17 @@ class Receiving:
         self._bytes = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that came."""
+        """Count bytes that arrived."""
         self._bytes += size
 
     def pause(self, now: float) -> None:
-        """Begin a period anew: the server does not read."""
+        """Begin the period again, because the server does not read now."""
         self._period, self._bytes = now, 0
 
     def is_too_slow(self, now: float, seconds: float) -> bool:
-        """Whether less than LEAST_BYTES a second came in a period of `seconds`.
+        """Whether less than LEAST_BYTES a second arrived in a period of `seconds`.
 
-        It is not asked of the first two periods: with the usual `seconds`, of the first minute.
+        The first two periods, with the usual `seconds` the first minute, may be slower.
         """
         if now - self._period < seconds:
             return False

@@ -1,7 +1,7 @@
-"""Requests that read: a few of each holder of a key are worked on at once, the others wait.
+"""Limit how many reading requests of each holder of a key are processed at once.
 
-They wait in the event loop. Otherwise hundreds of requests of one key would wait for threads in one
-queue with the requests of everybody else.
+Further requests wait in the event loop. Otherwise hundreds of requests of one key would wait for
+threads in the same queue as the requests of everybody else.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-OF_KEY = 16  # requests of a key or a login that are worked on at once
+OF_KEY = 16  # requests of a key or a login that are processed at once
 OF_RUN = 4  # the same for a run's key
 BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 TURN = "podium.request_turn"  # key in the scope
 
 
 class TurnHolder(NamedTuple):
-    """Whose requests are counted together, and how many of them are worked on at once."""
+    """Whose requests are counted together, and how many of them are processed at once."""
 
     name: str
     most: int
@@ -32,7 +32,7 @@ HolderOf = Callable[[Scope], TurnHolder | None]  # None: the request does not wa
 
 @dataclass
 class _Turns:
-    """The turns of one holder, and how many of its requests have one or wait for one."""
+    """The turns of one holder, and how many of its requests have or await a turn."""
 
     free: asyncio.Semaphore
     requests: int = 0
@@ -45,7 +45,7 @@ class _Turn:
         self._turns: _Turns | None = turns
 
     def give_back(self) -> None:
-        """Let the next request of the holder in; more calls do nothing."""
+        """Let the next request of the holder begin; further calls do nothing."""
         if self._turns is not None:
             self._turns.free.release()
             self._turns = None
@@ -93,15 +93,16 @@ class RequestTurns:
 
 
 def has_body(scope: Scope) -> bool:
-    """Whether a body was announced, for which the application waits, or which it throws away."""
+    """Whether the request has a body, for which the application waits, or which it discards."""
     return any(name in BODY_HEADERS for name, _ in scope["headers"])
 
 
 async def _first_message(receive: Receive) -> Receive | None:
-    """`receive`, whose first message has come; None if the client has gone.
+    """`receive`, after its first message has arrived; None if the client has disconnected.
 
-    It may have gone while its request waited, which nobody ended then. So a client that closes its
-    connections could have tens of thousands of requests wait, and each would be worked on.
+    A request that waits does not end when its client disconnects. Without this check, a client that
+    closes its connections could let tens of thousands of requests wait, and each would be
+    processed.
     """
     try:
         first: Message | BaseException = await receive()
@@ -123,6 +124,6 @@ async def _first_message(receive: Receive) -> Receive | None:
 
 
 def give_turn_back(scope: Scope) -> None:
-    """Let the holder's next request in: this one goes on to wait, and needs no thread for it."""
+    """Let the holder's next request begin: this one waits from now on, and needs no thread."""
     if TURN in scope:
         scope[TURN].give_back()

@@ -16,7 +16,7 @@ Key = tuple[str, int]  # competition and seed
 
 @dataclass(frozen=True, slots=True)
 class PublicChoice:
-    """Both chances over the competitions whose public scores are known; others are listed."""
+    """Both chances, over the competitions whose public scores are known; the others are listed."""
 
     found: list[ChosenAtK]
     without_public_scores: list[str]
@@ -46,8 +46,8 @@ def public_choice(
 ) -> PublicChoice:
     """Choose by public score among the final submissions of each competition's runs.
 
-    A competition is left out if one of its valid attempts has no public score: its grader gives
-    none, or the result was imported.
+    A competition is left out if one of its valid attempts has no public score, because the
+    competition has none or the result was imported.
     """
     grid = counted.grid
     column, valid = RATES.index(rate), RATES.index("valid_submission")

@@ -51,7 +51,7 @@ class ChoiceCosts:
 def selection(
     context: Context, name: str, filters: ResultFilter, convention: str = DEFAULT_CONVENTION
 ) -> ChoiceCosts:
-    """The regret of each rule to choose the final submission, and how public scores misled.
+    """The regret of each rule to choose the final submission, and the shake-up of public scores.
 
     Raises:
         NotFound: the experiment or the suite does not exist.

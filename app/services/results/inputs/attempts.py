@@ -29,10 +29,10 @@ GRADING_FAILED = "grading failed"
 class ExperimentResults:
     """One experiment's attempts, and the reasons for pending ones by (competition, seed).
 
-    `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
-    where there would be none. `open` are the competitions and seeds of open runs with a valid
-    submission. `graded_by` are the versions that graded the final submissions of the runs that
-    count, `excluded_by` those of the excluded ones.
+    `excluded` are the pending ones that reviews exclude, with the attempt that would count without
+    the review (None if there is none). `open` are the competitions and seeds of open runs with a
+    valid submission. `graded_by` are the versions that graded the final submissions of the runs
+    that count, `excluded_by` those of the excluded ones.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
@@ -47,7 +47,7 @@ class ExperimentResults:
 
     @cached_property
     def competitions(self) -> set[str]:
-        """The competitions of the experiment's runs and imported results, once all are here."""
+        """The competitions of the experiment's runs and imported results, after all were added."""
         return {*self.attempts.competitions, *(slug for slug, _ in self.pending)}
 
     def copy(self) -> ExperimentResults:
@@ -101,7 +101,7 @@ def gather(
 def add_run(
     own: ExperimentResults, run: RunResult | BriefResult, *, with_times: bool = False
 ) -> None:
-    """Add a run to the results of its experiment; `with_times` an imported one is pending."""
+    """Add a run to the results of its experiment; with `with_times` an imported one is pending."""
     if run.imported:
         own.imported += 1
     else:

@@ -29,7 +29,7 @@ from app.storage.queries.regrades.in_force import NOW, in_force
 
 MOST_EXPERIMENTS = 100_000
 CONTEXT_BYTES = 4_000
-FEW_NAMED = 5  # the disclosures of so few are counted anew each time
+FEW_NAMED = 5  # the disclosures of up to so many are not cached
 Absent = tuple[str, str]
 
 
@@ -67,7 +67,8 @@ def several(
     refuse_unknown_flags(context, filters)
     as_of = filters.basis.as_of
     records, named = _asked(context, filters, names, strict=strict)
-    # Wait for the turn first: a snapshot holds a connection that whoever has the turn may need.
+    # Wait for the turn first: a snapshot occupies a connection, which the holder of the turn may
+    # need.
     with context.kept.turn(), context.database.snapshot():
         if filters.basis == NOW:
             gathered = gather_many(context, named or None, archived=filters.archived)
@@ -155,7 +156,7 @@ def _asked(
 def _gather_anew(
     context: Context, names: Sequence[str] | None, filters: ResultFilter
 ) -> dict[str, Gathered]:
-    """The results on another basis than the present one, which are not kept."""
+    """The results on another basis than the present one, which are not cached."""
     found = gather(context, names, archived=filters.archived, basis=filters.basis)
     return {name: Gathered(own, object()) for name, own in found.items()}
 
@@ -178,7 +179,7 @@ def _context(
             size = CONTEXT_BYTES + kept.grid.outcomes.nbytes + 200 * len(kept.missing)
         except Conflict as refusal:
             kept, size = refusal, CONTEXT_BYTES + 300 * len(refusal.extensions.get("missing", ()))
-        if filters.basis == NOW:  # nobody asks for another basis's version again
+        if filters.basis == NOW:  # nobody asks for the version of another basis again
             context.kept.put(key, own.version, kept, size)
     return kept
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.storage.database.tables.column_types import KEY, NUMBER, UtcDateTime
 from app.storage.database.tables.declarative import Base
 
-# The names of the secrets with which cookies of logins, and addresses without a key, are signed.
+# The names of the secrets that sign cookies of logins, and addresses that need no key.
 LOGINS, SIGNED_URLS = "login-secret", "url-secret"
 
 
@@ -74,7 +74,7 @@ class Secret(Base):
 
 
 class EndedLogin(Base):
-    """A login of a browser that was ended before it expired: its id, and when it expires."""
+    """A login of a browser that ended before it expired: its id, and the time of its expiry."""
 
     __tablename__ = "ended_login"
     __table_args__ = (Index(None, "until"),)

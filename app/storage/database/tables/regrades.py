@@ -1,4 +1,4 @@
-"""The tables of regrades: what was graded anew, and what it gave. No grade is changed by them."""
+"""The tables of regrades and their outcomes. A regrade changes no grade."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ RUN = Run.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRunRecord:
-    """The entry at `place` of a file that a run was made from; `document` is the entry itself."""
+    """The file's entry, at `place`, from which a run was made; `document` is the entry itself."""
 
     run_id: str
     file: str

@@ -17,7 +17,7 @@ from app.storage.database.tables.results_elsewhere import ReportedScore
 
 TABLE = ReportedScore.__table__
 RUN = Run.__table__
-# Results need no evidence, of which a run may have hundreds of megabytes.
+# Without evidence, which results do not need: a run may have hundreds of megabytes of it.
 EVIDENCE = list(TABLE.c).index(TABLE.c.evidence)
 WITHOUT_EVIDENCE = [each for each in TABLE.c if each is not TABLE.c.evidence]
 
@@ -69,7 +69,7 @@ def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
 
 
 def like(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord | None:
-    """The first score of the same run with the same value, place in the run and evidence."""
+    """The first score of the same run with the same value, position in the run and evidence."""
     query = select(TABLE).where(TABLE.c.run_id == new.run_id).order_by(TABLE.c.id)
     for name in ("score", "step", "run_seconds", "final"):
         query = query.where(TABLE.c[name].is_not_distinct_from(getattr(new, name)))

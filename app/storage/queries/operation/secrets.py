@@ -12,8 +12,8 @@ from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 TABLE = Secret.__table__
 STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
 DATABASE_IDENTITY = "database-identity"  # not a secret: the owner of a store
-# In a restored Podium, whose backup may be of a Podium that left no secret out. The one that was
-# backed up may go on: it is another database, and a store belongs to one of them.
+# Deleted in a restored Podium, since older versions included these secrets in backups. The Podium
+# that was backed up may still run: it is another database, and a store belongs to only one.
 FORGET = delete(TABLE).where(
     TABLE.c.name.in_((STORE_IDENTITY, DATABASE_IDENTITY, LOGINS, SIGNED_URLS))
 )

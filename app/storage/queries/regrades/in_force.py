@@ -1,7 +1,7 @@
 """Which grades count: those of the regrades in force, else the first ones.
 
 Every query of results asks this module for the state and the grade of a submission. A regrade in
-force decides about each submission that it has, also where it rejects one that was graded before.
+force decides about each of its submissions, even if it rejects one that was graded before.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def in_range(moment: datetime) -> datetime:
 class Basis:
     """The grades that results use.
 
-    Those that count now, or those that counted at the time `as_of`. `proposed` is the id of a
-    regrade that is taken as if it were in force.
+    They are those that count now, or those that counted at the time `as_of`. `proposed` is the id
+    of a regrade that is treated as if it were in force.
     """
 
     as_of: datetime | None = None
@@ -103,15 +103,15 @@ def in_force(session: Session, basis: Basis = NOW) -> list[InForce]:
 
 @functools.cache
 def alias(table: Table, name: str) -> FromClause:
-    """An alias of a table. It is made once, for making its columns takes as long as a query."""
+    """An alias of a table. It is made once, because making its columns takes as long as a query."""
     return table.alias(name)
 
 
 class CountedGrades:
     """Columns of the grades that count, for queries over `submission` or an alias of it.
 
-    `regrades` are the ids of the regrades in force: none adds nothing to a query. With `as_of` a
-    submission that was settled later is queued.
+    `regrades` are the ids of the regrades in force; without any, queries are not changed. With
+    `as_of`, the state of a submission that was settled later is `queued`.
     """
 
     def __init__(

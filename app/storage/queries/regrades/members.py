@@ -1,4 +1,4 @@
-"""The submissions of a regrade: those that it does not have yet, and adding them."""
+"""Find submissions that a regrade does not have yet, and add them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE = RegradeOutcome.__table__
 SUBMISSION = Submission.__table__
 RUN = Run.__table__
 FILLED_AT_ONCE = 5000
-LISTED_AT_ONCE = 50_000  # each list takes as long as all submissions that are left
+LISTED_AT_ONCE = 50_000  # the time of each list grows with the number of submissions that are left
 
 
 def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
@@ -37,8 +37,8 @@ def fill(session: Session, regrade: RegradeRecord) -> list[AddedSubmission]:
 def settled_after(session: Session, regrade: RegradeRecord, after: str) -> list[AddedSubmission]:
     """The settled submissions of a regrade's competition after this one, oldest first.
 
-    At most `LISTED_AT_ONCE`. Of those that the regrade has already PostgreSQL may not know yet how
-    many they are, so they are not left out here.
+    At most `LISTED_AT_ONCE`. Submissions that the regrade has already are included, because
+    PostgreSQL may not have statistics of them yet and would choose a slow plan.
     """
     query = _submissions(regrade).where(*_settled(regrade), SUBMISSION.c.id > after)
     return [AddedSubmission(*row) for row in session.execute(query.limit(LISTED_AT_ONCE))]

@@ -30,7 +30,7 @@ Names = Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedRegrading:
-    """The submission `id` that is to be graded anew; `attempts` includes this attempt."""
+    """The submission `id` that is to be graded again; `attempts` includes this attempt."""
 
     regrade_id: str
     id: str
@@ -42,7 +42,7 @@ class ClaimedRegrading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRecord:
-    """A settled outcome: the columns that are written when a submission was graded anew."""
+    """A settled outcome: the columns that are written when a submission was graded again."""
 
     state: SubmissionState
     score: float | None = None
@@ -64,15 +64,15 @@ class OutcomeRecord:
 
 
 def in_force_for(session: Session, submission_id: str) -> tuple[str, int, OutcomeRecord] | None:
-    """The outcome of the regrade in force for a submission: the regrade, the version, the outcome.
+    """The regrade in force for a submission, with the version and the outcome.
 
-    None where the first grade counts.
+    None if the first grade counts.
     """
     return _outcome(session, submission_id, *IS_IN_FORCE)
 
 
 def in_force_for_run(session: Session, run_id: str) -> str | None:
-    """The regrade in force that graded submissions of a run anew; None if none did."""
+    """The regrade in force that graded submissions of a run again; None if none did."""
     query = (
         select(REGRADE.c.id)
         .join(TABLE, TABLE.c.regrade_id == REGRADE.c.id)
@@ -115,7 +115,7 @@ def claimants(session: Session, regrade_id: str) -> list[str]:
 
 
 def queued(session: Session, regrade_id: str, limit: int, *, of: Names = None) -> list[str]:
-    """The first submissions of a regrade that are to be graded, the least tried first.
+    """The next submissions of a regrade to be graded, those with the fewest attempts first.
 
     With `of` only those that no server has claimed, or one of these.
     """
@@ -138,8 +138,8 @@ def begin(
 ) -> list[ClaimedRegrading]:
     """Count an attempt for those of the submissions that are to be graded, and return them.
 
-    With `of` only those that no server has claimed, or one of these; the first of these has them
-    then.
+    With `of` only those that no server, or one of these servers, has claimed; then the first of
+    these servers has them.
     """
     mine = (TABLE.c.regrade_id == regrade_id, TABLE.c.submission_id.in_(submission_ids), IS_QUEUED)
     query = (

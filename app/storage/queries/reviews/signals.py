@@ -38,7 +38,8 @@ class SignalRecord:
 class QueuedRun(NamedTuple):
     """A run with signals. `level` is the highest, `last` the id of the latest signal.
 
-    `decision` is that in force; None: nobody has decided, or a signal came after the decision.
+    `decision` is that in force. It is None if nobody has decided, or if a signal came after the
+    decision.
     """
 
     run: str
@@ -54,7 +55,7 @@ class QueuedRun(NamedTuple):
 
 
 def add_all(session: Session, added: Sequence[SignalRecord]) -> None:
-    """Store signals; of each kind and level a run keeps its first."""
+    """Store signals; a run keeps the first of each kind and level."""
     rows = [values(one) for one in added]
     for row in rows:
         del row["id"]
@@ -78,7 +79,7 @@ def of_runs(session: Session, runs: Sequence[str]) -> dict[str, list[SignalRecor
 
 
 def runs_with(session: Session, runs: Collection[str], signal: Signal) -> set[str]:
-    """Those of these runs that have a signal of this kind."""
+    """The runs among these that have a signal of this kind."""
     query = select(TABLE.c.run_id).where(TABLE.c.run_id.in_(list(runs)), TABLE.c.signal == signal)
     return set(session.execute(query).scalars())
 
