@@ -49,7 +49,9 @@ def record_disclosures(
     if failed or not is_first:
         with context.database.read() as session:
             known = exposure.disclosed_among(
-                session, [grade.id for _, grade in entries if grade.id is not None]
+                session,
+                {kind for kind, _ in entries},
+                {grade.id for _, grade in entries if grade.id is not None},
             )
             new_failures = _new_failures(session, failed, prefix + exposure.FAILURE)
     new = [

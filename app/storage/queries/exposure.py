@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Select, bindparam, func, select
@@ -114,9 +114,16 @@ def numbers_disclosed(
     return [(submission_id, kind) for submission_id, kind in session.execute(query)]
 
 
-def disclosed_among(session: Session, grade_ids: Sequence[int]) -> set[tuple[str, int]]:
-    """The kinds of numbers that the ledger has of these grades, each with the grade's id."""
-    query = select(TABLE.c.kind, TABLE.c.grade_id).where(TABLE.c.grade_id.in_(grade_ids))
+def disclosed_among(
+    session: Session, kinds: Collection[str], grade_ids: Collection[int]
+) -> set[tuple[str, int]]:
+    """Those of these kinds of numbers that the ledger has of these grades, with the grade's id."""
+    if not kinds or not grade_ids:
+        return set()
+    # The index begins with the kind: without it, the numbers of all runs would be read.
+    query = select(TABLE.c.kind, TABLE.c.grade_id).where(
+        TABLE.c.kind.in_(sorted(kinds)), TABLE.c.grade_id.in_(sorted(grade_ids))
+    )
     return {(kind, grade_id) for kind, grade_id in session.execute(query)}
 
 
