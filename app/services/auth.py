@@ -53,7 +53,7 @@ class Caller:
     def reads_outcomes(self, run: RunRecord) -> bool:
         """Whether outcomes of the run's submissions are read from the database for this caller.
 
-        Not where the policy shows none: the time that it takes would tell of them.
+        They are not if the policy shows none, because the time of the query would reveal them.
         """
         return not self.is_run or run.feedback.shows_state
 
@@ -124,7 +124,7 @@ def authenticate_login(session: Session, key_id: str) -> Caller:
 
 
 def _live(holder: KeyHolder) -> Caller:
-    """The holder of a key, if the key is still valid: the one place that decides it."""
+    """The holder of a key, if the key is still valid. Only this function decides that."""
     record = holder.key
     if record.revoked_at is not None:
         raise Unauthorized("This key was revoked. Ask the operator of this Podium for a new one.")
@@ -139,7 +139,7 @@ def _live(holder: KeyHolder) -> Caller:
 
 
 def require_live_key(context: Context, key_id: str) -> None:
-    """Let a signed URL pass whose key is still valid.
+    """Refuse a signed URL whose key is no longer valid.
 
     Raises:
         Forbidden: the key is unknown, expired or revoked, or its run is archived.
@@ -216,7 +216,7 @@ def require_admin(caller: Caller) -> None:
 
 
 def may_reach(caller: Caller, run: RunRecord) -> bool:
-    """Whether the run is the caller's: a run's key has one, a harness's those of an experiment."""
+    """Whether the caller's key gives access to the run: its own, or one of its experiment."""
     if caller.is_run:
         return run.id == caller.run_id
     return not caller.is_harness or run.experiment == caller.experiment

@@ -1,8 +1,8 @@
 """Logins of browsers: a signed cookie names the key that somebody typed in.
 
-The cookie has the id of the key, not the key: who reads the cookie can open pages until its owner
-logs out, it expires or the key is revoked, and cannot submit, make runs or learn the key. Each
-request looks up the key, and whether the login was ended.
+The cookie has the id of the key, not the key. Somebody who reads the cookie can open pages until
+its owner logs out, it expires or the key is revoked, but cannot submit, make runs or learn the key.
+Each request looks up the key, and whether the login was ended.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Logins:
         """
         caller = identify(context, key.strip())
         require_researcher(caller)
-        # PODIUM_LOGIN_HOURS may be longer at the next start: the cookie says itself until when.
+        # PODIUM_LOGIN_HOURS may be longer at the next start, so the cookie has its own end.
         until = datetime.now(UTC) + timedelta(seconds=self.seconds)
         content = [caller.key_id, secrets.token_urlsafe(LOGIN_BYTES), until.isoformat()]
         return caller, str(self._serializer.dumps(content))
@@ -67,7 +67,7 @@ class Logins:
             return authenticate_login(session, key_id)
 
     def log_out(self, context: Context, cookie: str) -> None:
-        """End the login of a cookie, for its copies too. One that opens nothing is left as it is.
+        """End the login of a cookie, and of its copies. An invalid cookie changes nothing.
 
         Raises:
             Unavailable: the database is away, and the login goes on.
@@ -94,8 +94,8 @@ class Logins:
             raise Unauthorized(NOT_MADE_HERE) from None
         key_id, login, ends = content
         until = datetime.fromisoformat(ends)
-        # With `max_age`, itsdangerous would also refuse what is made at a later time than now: by a
-        # server whose clock is milliseconds ahead, or before this clock was set back.
+        # With `max_age`, itsdangerous would also refuse a cookie from a later time than now: from a
+        # server whose clock is milliseconds ahead, or from before this clock was set back.
         longest = timedelta(seconds=self.seconds)
         if min(until, made_at + longest) < datetime.now(UTC):
             raise Unauthorized(EXPIRED)
@@ -108,7 +108,7 @@ class Logins:
 
 
 def require_valid(context: Context, key_id: str) -> None:
-    """Let a request pass on whose key is still valid: it may have waited since the key was found.
+    """Refuse a request if its key has become invalid since the key was found.
 
     Raises:
         Unauthorized, RunArchived: the key was revoked, has expired, or its run was archived.

@@ -1,4 +1,4 @@
-"""Make keys. Whoever is given one keeps it: the database has only its digest."""
+"""Make keys. Only their holders have them: the database has only their digests."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A competition as Podium understood its folder.
+    """The facts that Podium read from a competition's folder.
 
     `usage` is the number of rows of the answers by their `Usage`, empty without that column.
     `lines` are the medal lines and the median of the human leaderboard.
@@ -98,7 +98,7 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
                 f"{found.place}; /readyz says why"
             )
             raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
-        # Whatever ends the process in which a metric.py is tried, the metric.py did it.
+        # If the process in which a metric.py is tried ends, the metric.py is the cause.
         has_metric = (staged.directory / METRIC_FILE).is_file()
         is_ours = found.kind != "crashed" or not has_metric
         meaning = [ABOUT_KILLED] if found == KILLED else []

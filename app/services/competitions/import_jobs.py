@@ -110,7 +110,7 @@ class ImportJobs:
             return list(self._jobs.values())[::-1]
 
     def close(self) -> None:
-        """End the import that is going on. What it had copied is removed."""
+        """End the present import. The files that it has copied are removed."""
         self._is_stopping.set()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
@@ -132,7 +132,7 @@ class ImportJobs:
             job.mistakes, state = refusal.problems, REFUSED
         except PodiumError as refusal:
             job.detail, state = refusal.detail, FAILED
-        except Exception:  # whoever watches has to learn of the end, whatever it is
+        except Exception:  # whoever watches the import has to see its end, whatever it is
             log.exception("an import from a page failed", extra={"import": job.id})
             job.detail, state = OURS, FAILED
         finally:

@@ -157,7 +157,7 @@ def prepared_copy(
 
 
 def _unpacked_bytes(archive: Path) -> int:
-    """The bytes that the members of an archive say they have; unpacking refuses any more."""
+    """The sum of the sizes that an archive states for its members; unpacking refuses more."""
     try:
         with zipfile.ZipFile(archive) as packed:
             return sum(one.file_size for one in packed.infolist())
@@ -194,7 +194,7 @@ def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, hom
 
 
 def source_of_files(proxy: str) -> str:
-    """Who gave the files: Kaggle, or the proxy in between, without a password in its address."""
+    """The source of the files: Kaggle, or the proxy, whose address is shown without a password."""
     if not proxy:
         return "https://api.kaggle.com"
     scheme, slashes, address = proxy.rpartition("://")

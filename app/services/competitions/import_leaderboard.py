@@ -20,7 +20,7 @@ from app.storage.queries import competitions
 GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|decimals|captured_at)\s*=")
 SECTION = re.compile(r"\s*\[")
 LEADERBOARD = re.compile(r"""\s*\[\s*(["']?)leaderboard\1\s*\]""")
-WITHOUT_SECTION = re.compile(r"""\s*(["']?)leaderboard\1\s*[.=]""")  # dotted, or all in a line
+WITHOUT_SECTION = re.compile(r"""\s*(["']?)leaderboard\1\s*[.=]""")  # dotted, or inline
 KEPT_KEYS = ("source", "awards_medals", "rule")
 
 
@@ -58,7 +58,7 @@ def _toml_with(text: str, source: str) -> str:
     lines: list[str] = []
     in_leaderboard = False
     found = begun = False
-    for line in text.removesuffix("\n").split("\n"):  # other line ends may be within texts
+    for line in text.removesuffix("\n").split("\n"):  # other line ends may be inside strings
         if SECTION.match(line):
             in_leaderboard, begun = bool(LEADERBOARD.match(line)), True
         if in_leaderboard and GENERATED_KEY.match(line):

@@ -1,4 +1,4 @@
-"""Kaggle's archives on this disk: where they are, and the room that they may take."""
+"""Kaggle's archives on this disk: their paths, and the disk space that they may take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 
 def archive_place(data_dir: Path, slug: str) -> Path:
-    """Where the archive of a competition is, once all of it is there."""
+    """The path of a competition's archive once it is complete."""
     return data_dir / FOLDER / f"{slug}.zip"
 
 
@@ -62,7 +62,7 @@ def unless_changed(
 
 
 def require_room(settings: Settings, size: int = 0) -> None:
-    """Check that the disk has room for so many more bytes.
+    """Check that the disk has room for this number of bytes.
 
     Raises:
         StorageFull: it has not; what is there stays.

@@ -1,4 +1,4 @@
-"""`podium new`: a complete competition folder from a table of one's own."""
+"""`podium new`: make a complete competition folder from the user's own table."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class NewCompetitionChoices:
     seed: int = 0
     with_baseline: bool = True
     leaderboard: Path | None = None
-    origin: str = ""  # where the table is from, for the README; without: its file's name
+    origin: str = ""  # where the table is from, for the README; empty: the name of its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Made:
 
 
 def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) -> Made:
-    """Make the folder; `grade` grades the baseline. Nothing is left behind if this fails.
+    """Make the folder; `grade` grades the baseline. If this fails, no files stay.
 
     Raises:
         Conflict: the folder exists already.
@@ -151,7 +151,7 @@ def _split(table: pd.DataFrame, how: How, choices: NewCompetitionChoices) -> Par
 def _usage(
     how: How, by: pd.Series[str] | None, rows: int, choices: NewCompetitionChoices
 ) -> tuple[Rows, Rows]:
-    """The places of private and public rows in the test set; by time the public ones come first."""
+    """The positions of private and public rows in the test set; by time, public ones come first."""
     if how == "time":
         public, private = choose(how, by, rows, 1 - choices.public_share, choices.seed)
         return private, public
@@ -161,7 +161,7 @@ def _usage(
 def _search(
     how: How, by: pd.Series[str] | None, private: Rows, choices: NewCompetitionChoices
 ) -> Rows:
-    """The places of rows to search on, among those of private rows; by time they come first."""
+    """The positions of rows to search on, among the private rows; by time, they come first."""
     within = None if by is None else by.iloc[private]
     rows, share, seed = len(private), choices.search_share, choices.seed + 2
     if how == "time":

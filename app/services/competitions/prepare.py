@@ -1,4 +1,4 @@
-"""Prepare a competition: its files from raw files, or from what another program prepared."""
+"""Prepare a competition from raw files, or from files that another program prepared."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def prepare(
 ) -> Prepared:
     """Prepare the competition of `folder`, test the result, and give it its manifest.
 
-    Files that were prepared before are replaced after everything succeeded. With `grading_only`, a
-    prepare.py that reads `RawFiles` leaves out what only agents need.
+    An earlier prepared folder is replaced after everything has succeeded. With `grading_only`, a
+    prepare.py that reads `RawFiles` leaves out files that only agents need.
 
     Raises:
         NotFound: there is no prepare.py.
@@ -98,7 +98,7 @@ def prepare_from(
     grading_only: bool = False,
     progress: Progress | None = None,
 ) -> Prepared:
-    """Take what MLE-bench or MLE-Dojo prepared in `there`, as hard links where that is possible.
+    """Copy the files that MLE-bench or MLE-Dojo prepared in `there`, by hard links if possible.
 
     Raises:
         NotFound: `there` has neither SLUG/prepared nor SLUG/data.
@@ -206,7 +206,7 @@ def described(raw: Path) -> dict[str, Any]:
 
 
 def _prepare_unpacked(folder: Path, raw: Raw, partial: Path) -> Path:
-    """For a prepare.py that reads a directory: only then is an archive unpacked."""
+    """Prepare by a prepare.py that reads a directory, for which an archive is unpacked."""
     files = raw.files
     if files.is_file():
         files = _unpacked(files, partial / "raw")

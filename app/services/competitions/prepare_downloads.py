@@ -1,4 +1,4 @@
-"""Prepare many competitions from Kaggle: one download at a time, preparations beside it."""
+"""Prepare many competitions from Kaggle: one download at a time, and preparations meanwhile."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PreparationChoices:
 
     grading_only: bool = False
     jobs: int = 2
-    again: bool = False  # also what was prepared before, of the same archive with the same code
+    again: bool = False  # prepare again even if the archive and the code have not changed
     deletes_archives: bool = False
 
 
@@ -91,7 +91,7 @@ class PrepareDownloads:
     def run(self, folders: Sequence[Path]) -> None:
         """Prepare the competitions of these folders, the smallest download first.
 
-        A failure of one stops no other. The meter gets each outcome as soon as it is known.
+        If one fails, the others go on. The meter gets each outcome as soon as it is known.
         """
         sizes: dict[str, int] = {}
         for folder in folders:
@@ -153,7 +153,7 @@ class PrepareDownloads:
 
     def _opened(self, slug: str) -> ZipDownload:
         with self._network:
-            if slug not in self._connections:  # its address serves for listing and downloading
+            if slug not in self._connections:  # its address is used to list and to download
                 self._connections[slug] = connection(self._source, slug, self._report)
             download = archive_of(
                 self._settings, slug, self._connections[slug], self._meter.advance

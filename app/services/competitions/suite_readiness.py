@@ -21,7 +21,7 @@ from app.services.competitions.run_prepare import PREPARE, reads_archives
 from app.settings import Settings
 
 SAMPLE_BYTES = 4 << 20  # read to measure the speed, if less was read; they are kept
-READING = ("table", "open", "copy")  # methods of RawFiles that read also for grading only
+READING = ("table", "open", "copy")  # methods of RawFiles that read even for grading only
 State = Literal[
     "prepared", "ready", "rules_missing", "cannot_be_joined", "gone", "no_prepare", "failed"
 ]
@@ -31,9 +31,10 @@ State = Literal[
 class CompetitionReadiness:
     """One competition. Sizes in bytes; None if they are not known.
 
-    `archive` is the length of Kaggle's archive, `missing` what is still to be downloaded of it,
-    `unpacked` the length of all its members. `tables` are the members whose names prepare.py
-    reads, packed: at least these are needed for grading only; None if nothing can be left out.
+    `archive` is the length of Kaggle's archive, `missing` the part that is still to be downloaded,
+    `unpacked` the length of all its members. `tables` is the packed length of the members that
+    prepare.py names: for grading only, at least these are needed. It is None if nothing can be left
+    out.
     """
 
     slug: str
@@ -49,9 +50,9 @@ class CompetitionReadiness:
 class SuiteReadiness:
     """All competitions, the smallest download first; those without a size last.
 
-    `needed` are the bytes of disk for what is ready: what is missing, and all members unpacked,
-    because prepared files have at most about as much. `seconds` is the time of the downloads at the
-    `speed`, bytes in a second, that was measured; None if nothing was read.
+    `needed` is the disk space for the competitions that are ready: the missing parts of archives,
+    and all unpacked members, because prepared files are at most about as large. `seconds` is the
+    time of the downloads at the measured `speed` in bytes per second; None if nothing was read.
     """
 
     competitions: tuple[CompetitionReadiness, ...]
@@ -71,8 +72,8 @@ def suite_readiness(
 ) -> SuiteReadiness:
     """Ask Kaggle for the list of each archive. `progress` is called with each slug that is done.
 
-    What was asked before is not asked again. For the speed some megabytes of an archive are read;
-    they are kept for the download.
+    Lists that were read before are not read again. To measure the speed, some megabytes of an
+    archive are read, and kept for the download.
     """
     found, read, seconds = [], 0, 0.0
     for folder in folders:
@@ -132,7 +133,7 @@ def _one(
 
 
 def _tables(folder: Path, download: ZipDownload) -> int | None:
-    """The packed bytes of the members that prepare.py reads by a written name, or as NAME.zip."""
+    """The packed bytes of the members that prepare.py names literally, also as NAME.zip."""
     if not reads_archives(folder):
         return None
     names = set()

@@ -1,4 +1,4 @@
-"""Amend experiments and withdraw imported results. What was before stays readable."""
+"""Amend experiments and withdraw imported results. The previous state stays readable."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def amend(
             experiments.refuse_misleading_text(field, changes[field])
 
     def record(session: Session) -> AmendmentRecord:
-        log.lock(session)  # of two amendments at once, the second changes what the first left
+        log.lock(session)  # of two amendments at once, the second changes the result of the first
         known = experiments.existing(session, name)
         new = dict(changes)
         if "resources" in new:
@@ -93,7 +93,7 @@ def withdraw_imports(
 
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)
-        stored_experiments.lock(session, name)  # what is imported meanwhile is not removed
+        stored_experiments.lock(session, name)  # results that come meanwhile are not removed
         experiments.existing(session, name)
         withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)
         if not withdrawn:

@@ -41,7 +41,7 @@ def archive(
 
     def record(session: Session) -> ArchivalRecord:
         log.lock(session)  # of two archivings at once, the second finds the first
-        # A run that is made meanwhile is made before, or not.
+        # A run that is being made is made before this, or not at all.
         if kind is ArchivalKind.EXPERIMENT:
             experiments.lock(session, name)
         if kind is ArchivalKind.COMPETITION:
@@ -90,8 +90,8 @@ def _log(
 ) -> datetime:
     """Add the act to the log. Returns its time, which is later than that of every act before it.
 
-    That holds also after the clock was set back. Cached results are recognised by the time of the
-    last archiving and of the last restoration.
+    This is so even if the clock was set back, because the times of the last archiving and the last
+    restoration are the version of cached results.
     """
     body = {"what": kind.value, "name": name, "reason": reason, "by": by}
     return append_log_entry(context, session, act, body).at
@@ -127,7 +127,7 @@ def archived_of_competition(context: Context, slug: str) -> list[ArchivalRecord]
 def archived_of_experiments(context: Context, names: Collection[str]) -> list[ArchivalRecord]:
     """The archivings of experiments, and of the competitions of their runs and imported results.
 
-    Their rates leave out what is at these competitions.
+    Their rates leave out results at archived competitions.
     """
     with context.database.read() as session:
         return archivals.currents_of_experiments(session, names)

@@ -133,8 +133,8 @@ def create_as(context: Context, caller: Caller, new: NewRun) -> tuple[RunRecord,
 def find_or_create(context: Context, caller: Caller, new: NewRun) -> RunRecord:
     """The run of this experiment, competition and seed; if there is none, a new one.
 
-    A run that exists keeps its policy and limits. A request that is repeated, or that comes twice
-    at a time, gets the same run.
+    An existing run keeps its policy and limits. A request that is repeated, or sent twice at the
+    same time, gets the same run.
 
     Raises:
         Conflict: the run is archived. Otherwise as `create_as`.

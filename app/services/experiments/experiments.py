@@ -16,16 +16,16 @@ from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
 
-# Unicode's categories of characters that show nothing, or something else on each machine: control
+# Unicode's categories of characters that are invisible, or look different on each machine: control
 # and format characters (direction marks, zero widths), separators of lines and of paragraphs,
 # surrogates, private and unassigned characters.
 INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")
-# Letters and marks that show nothing (Unicode: Default_Ignorable_Code_Point), and Braille's blank.
+# Invisible letters and marks (Unicode: Default_Ignorable_Code_Point), and Braille's blank.
 SHOW_NOTHING = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U0001d159\U000e0100-\U000e01ef]"
 )
-LONGEST_NAME = 200  # no address takes a longer one
+LONGEST_NAME = 200  # no address can contain a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
 
 
 def _given(field: Any) -> Any:
-    """A field without resources that are null: later versions know more of them."""
+    """A field without null resources, because later versions may have more of them."""
     if not isinstance(field, dict):
         return field
     return {name: value for name, value in field.items() if value is not None}
 
 
 def refuse_confusing_name(name: str) -> None:
-    """Refuse a name that no address can have, or that looks like another name.
+    """Refuse a name that no address can contain, or that looks like another name.
 
     Raises:
         Invalid: with the reason.

@@ -103,7 +103,7 @@ def report(
 
     def store(session: Session) -> tuple[ReportedScoreRecord, bool]:
         runs.lock_run(session, run_id)
-        # Not all scores of the run are read: their evidence may be hundreds of megabytes, and
+        # Do not read all scores of the run: their evidence may have hundreds of megabytes, and
         # submissions wait for this transaction.
         same = reported_scores.like(session, record)
         if same is not None:

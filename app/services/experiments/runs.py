@@ -108,7 +108,7 @@ def change(
     """
 
     def record(session: Session) -> tuple[RunRecord, bool]:
-        # Locked: of two at once, the second finds it closed, and adds to the first one's usage.
+        # Locked, so that of two changes the second finds the run closed, and adds to its usage.
         run = runs.lock_run(session, run_id) or existing_run(session, run_id)
         changes: dict[str, Any] = {}
         notes_failure = failure is not None and not (
@@ -140,7 +140,7 @@ def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
-    """The time now, or that of the run's last act if the clock was set back since.
+    """The time now, or that of the run's last activity if the clock was set back since.
 
     A receipt counts the disclosures up to the close, so none may have a later time.
     """
@@ -181,7 +181,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
         now = runs.lock_run(session, run_id) or run
         if now.state == RunState.CLOSED:
             raise RunClosed(f"Run {run_id} is closed: its final submission cannot change.")
-        if caller.is_run:  # who chose later would have had more time than others
+        if caller.is_run:  # whoever chose later would have more time than others
             refuse_closed(now, datetime.now(UTC))
         found = submissions.get_submission(session, submission_id, outcomes=False)
         if found is None or found[0].run_id != run_id:

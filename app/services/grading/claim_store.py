@@ -1,4 +1,4 @@
-"""What the lifecycle of a grading needs: where claims come from and where outcomes go."""
+"""The interface by which the lifecycle of a grading gets claims and writes outcomes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 
 class ClaimStore(Protocol[AnyClaim]):
-    """Claims submissions, and stores the outcome of each: live submissions, or those of regrades.
+    """Claims submissions and stores their outcomes: live submissions, or those of regrades.
 
     Its methods run in any thread.
     """
 
     @property
     def may_have_more(self) -> bool:
-        """Whether something that the last claim has seen may be left to claim."""
+        """Whether there may be more to claim than the last claim returned."""
 
     def claim(self, limit: int, busy: Collection[AnyClaim]) -> list[AnyClaim] | None:
         """Claim up to `limit` submissions, none of them in `busy`. None if none is to be graded."""
@@ -49,7 +49,7 @@ class ClaimStore(Protocol[AnyClaim]):
     def in_turn(
         self, claimed: AnyClaim, send: Callable[[], Future[GradingResult]]
     ) -> Future[GradingResult]:
-        """Send the file to a grader when others have had their turn. Returns without waiting."""
+        """Send the file to a grader when it is its turn. Returns without waiting."""
 
     def write(
         self, claimed: AnyClaim, outcome: GradingResult, metric: str
@@ -61,7 +61,7 @@ class ClaimStore(Protocol[AnyClaim]):
         """
 
     def give_back(self, claimed: AnyClaim) -> Future[None]:
-        """Let others grade a submission whose grading was cut short; the attempt does not count."""
+        """Return a submission whose grading was interrupted; the attempt does not count."""
 
     def begun(self, claimed: AnyClaim) -> None:
         """A grader is about to receive the submission."""

@@ -1,7 +1,8 @@
-"""Claims that a worker could not give back as it stopped, in files that its next start reads.
+"""Claims that a stopping worker could not return, in files that its next start reads.
 
-While the database is away nothing can be given back, and a claim of a worker that is gone counts as
-an attempt. So an empty file `claims/<submission> <claimant>` in the data directory names it.
+A claim cannot be returned while the database is away, and a claim of a worker that is gone counts
+as an attempt. So the worker notes it as an empty file `claims/<submission> <claimant>` in the data
+directory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ log = logging.getLogger("podium.worker")
 
 
 def note(settings: Settings, submission_id: str, claimant: str) -> None:
-    """Note a claim that is to be given back, if it was stored."""
+    """Note a claim that is to be returned, if it was stored."""
     path = _directory(settings) / f"{submission_id} {claimant}"
     try:
         path.parent.mkdir(exist_ok=True)
@@ -28,7 +29,7 @@ def note(settings: Settings, submission_id: str, claimant: str) -> None:
 
 
 def give_back_noted(context: Context) -> None:
-    """Give back what earlier workers of this data directory noted. The attempts do not count.
+    """Return the claims that earlier workers of this data directory noted; no attempt counts.
 
     A submission that another worker has claimed since is left alone.
 

@@ -1,8 +1,7 @@
 """The lifecycle of a grading: a claimed submission is graded, and its outcome is written.
 
 The loops of a server and the workers of a queue use it, for live submissions and for those of
-regrades, so a submission is treated alike wherever it is graded. The `ClaimStore` has the
-differences.
+regrades, so all submissions are treated alike. The `ClaimStore` has the differences.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.worker")
 DATABASE_PAUSE_SECONDS = 0.5  # before the database is tried again
-UNEXPECTED_PAUSE_SECONDS = 10.0  # the same, after an error that need not pass
+UNEXPECTED_PAUSE_SECONDS = 10.0  # the same, after an error that may be permanent
 POSTPONED = Postponed()  # of this process
 GradingEnd = Future[SubmissionState | None]
 
@@ -38,7 +37,7 @@ class GradingLifecycle(Generic[AnyClaim]):
     The future of a grading is done once its outcome is committed. Its result is the state of the
     submission: `queued` if it has to be tried again, None if the claim was lost meanwhile. It is
     cancelled when the graders close; the claim then stays. With `are_others`, other machines grade
-    as well: a submission is given back if no grader can be started on this one.
+    as well, so a submission is returned if no grader can be started on this one.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class GradingLifecycle(Generic[AnyClaim]):
         self.claims = claims
         self._context = context
         self._are_others = are_others
-        POSTPONED.start()  # now: when something has to wait, there may be no more threads
+        POSTPONED.start()  # now: there may be no more threads when something has to wait
 
     def start(self, claimed: AnyClaim) -> GradingEnd:
         """Send a claimed submission to a grader, and write its outcome when it comes."""
@@ -92,7 +91,7 @@ class GradingLifecycle(Generic[AnyClaim]):
             if _will_pass(error):
                 self._postpone(claimed, end, str(error))
                 return end
-            # Not the file's mistake, whatever it is; and the loop must live on for the others.
+            # Whatever it is, it is not the file's mistake, and the loop must continue for others.
             log.exception("cannot start a grading", extra={"submission": claimed.id})
             self._finish(claimed, GraderFault("not_started", ""), end)
         else:
@@ -100,7 +99,7 @@ class GradingLifecycle(Generic[AnyClaim]):
         return end
 
     def _was_away(self, claimed: AnyClaim, fault: GraderFault) -> bool:
-        """Whether a file was missed in a directory that is away; or was, if it is there again."""
+        """Whether a file was missing because its directory is away, or was away until now."""
         blobs = self._context.blobs
         if fault.kind != "storage" or not blobs.is_there():
             return fault.kind == "storage"
@@ -112,7 +111,7 @@ class GradingLifecycle(Generic[AnyClaim]):
 
     def _finish(self, claimed: AnyClaim, outcome: GradingResult, end: GradingEnd) -> None:
         if isinstance(outcome, GraderFault):
-            # A metric.py can write answers into the place of its own fault. Admins see it.
+            # A metric.py can write answers into the text of its own fault. Admins see it.
             place = "see podium faults" if outcome.kind == "metric" else outcome.place
             log.error(
                 "grading fault",
@@ -133,12 +132,12 @@ class GradingLifecycle(Generic[AnyClaim]):
 
         def failed(error: BaseException) -> None:
             if isinstance(error, Unavailable | StorageFull):
-                # Graded, but the database is away for longer than a write's patience: try on.
+                # Graded, but the database is away for longer than a write waits: try again.
                 _later(lambda: self._write(claimed, outcome, end))
                 return
             log.error("cannot write an outcome", exc_info=error, extra={"submission": claimed.id})
             if isinstance(outcome, GraderFault):
-                # Nobody else would: to other claims the submission is being graded.
+                # Nobody else would write it: for other claims the submission is being graded.
                 _later(lambda: self._write(claimed, outcome, end), UNEXPECTED_PAUSE_SECONDS)
             else:
                 fault = GraderFault("internal", type(error).__name__)
@@ -153,7 +152,7 @@ class GradingLifecycle(Generic[AnyClaim]):
             writing.add_done_callback(written)
 
     def _postpone(self, claimed: AnyClaim, end: GradingEnd, why: str) -> None:
-        """Give a submission back after a pause: nothing was tried, so no attempt counts."""
+        """Return a submission after a pause. Nothing was tried, so no attempt counts."""
         log_outage(log, "gradings have to wait", why, submission=claimed.id)
 
         def given_back(future: Future[None]) -> None:
@@ -173,7 +172,7 @@ class GradingLifecycle(Generic[AnyClaim]):
 
 
 def _will_pass(error: BaseException) -> bool:
-    """Whether a grading has to wait: a store or a disk is away, or the system gives no more."""
+    """Whether a grading has to wait: a store or a disk is away, or a resource is used up."""
     return isinstance(error, Unavailable | StorageFull) or is_used_up(error)
 
 

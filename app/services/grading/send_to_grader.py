@@ -34,7 +34,7 @@ def send_to_grader(
         return context.graders.grade(version, file, sha256, begun)
 
     if context.blobs.is_local and context.catalogue.files.were_leased(version_id):
-        return _ask(context, version_id, sha256, grade)  # nothing is left to fetch or to compare
+        return _ask(context, version_id, sha256, grade)  # there is nothing to fetch or to compare
     return with_files(context, version_id, sha256, grade)
 
 
@@ -46,15 +46,15 @@ def with_files(
 ) -> Future[T]:
     """Fetch a competition version and a blob, and `ask` the graders. Returns without waiting.
 
-    Another thread fetches and compares them, also from this machine's disk: the caller may be the
-    writer's thread, and all writes would wait for it.
+    Another thread fetches and compares them, even from this machine's disk, because the caller may
+    be the writer's thread, for which all writes would wait.
 
     Outcome and errors are as those of `send_to_grader`: the result may be a GraderFault too.
     """
     outcome: Future[T] = Future()
 
     def fetch() -> None:
-        if outcome.cancelled():  # the caller got an error in place of it
+        if outcome.cancelled():  # the caller got an error instead of it
             return
         try:
             grading = _ask(context, version_id, sha256, ask)

@@ -1,7 +1,7 @@
-"""The noise of a submission's score: estimated by a grader when it is first asked for, then kept.
+"""The noise of a submission's score: estimated by a grader at the first request, then stored.
 
-Only researchers and admins ask for it. It is one more number about the private answers, and no
-agent needs it, so no policy tells it to a run's key, and the exposure ledger has no entry for it.
+Only researchers and admins may ask for it. It is one more number about the private answers, and no
+agent needs it. So no policy shows it to a run's key, and the exposure ledger has no entry for it.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def find(context: Context, submission_id: str) -> ScoreAndNoise:
 def start(context: Context, found: ScoreAndNoise, by: str) -> Estimate:
     """Estimate the noise of the submission's score, and keep it. Returns without waiting.
 
-    `by` is the id of the key that asks. One is estimated at a time. Who asks for the same one
-    meanwhile gets the same future: do not cancel it.
+    `by` is the id of the key that asks. One estimate is made at a time. A second request for the
+    same estimate gets the same future, so do not cancel it.
 
     Raises:
         Unavailable: too many are waiting.

@@ -40,8 +40,8 @@ class EvaluationFile:
 class ImportedRuns:
     """The result of an import: the numbers of new runs and of those imported before.
 
-    Of the new runs, `scores` is the number of scores, `blank_steps` the number of evaluated steps
-    without a score, `failures` the number of failures by kind.
+    For the new runs, `scores` is the number of scores, `blank_steps` the number of evaluated steps
+    without a score, and `failures` the number of failures by kind.
     """
 
     imported: int
@@ -93,7 +93,7 @@ def import_evaluation(
 
     def record(session: Session) -> list[_ImportedRows]:
         _add_experiment(session, experiment, now)
-        experiments.lock(session, experiment)  # against what else makes results or a freeze of it
+        experiments.lock(session, experiment)  # against other changes of its results, and a freeze
         competitions.lock(session, file.competition, shared=True)  # see archive
         refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
         refuse_archived(session, ArchivalKind.COMPETITION, file.competition)

@@ -42,13 +42,13 @@ def import_groups(
 ) -> list[ImportedExperiment]:
     """Import the experiments of a `run_group_experiments.csv` from the groups below `runs`.
 
-    Groups are imported in the order of their names, which begin with their time; the i-th result
-    of a competition gets seed i. If a group has several reports, only the last by name counts,
-    because later reports are new gradings; numbered ones count only where no other is.
+    Groups are imported in the order of their names, which begin with their time; the i-th result of
+    a competition gets seed i. If a group has several reports, only the last by name counts, because
+    later reports are new gradings; numbered ones count only if there is no other.
 
-    A group without a readable report or with a competition that nobody knows, and an experiment
-    with another result of the same seed or with a name that none can have, are skipped with a
-    problem. The other groups and experiments are imported.
+    A group is skipped, with a problem, if it has no readable report or names an unknown
+    competition. So is an experiment with an invalid name, or with another result for the same seed.
+    The other groups and experiments are imported.
 
     Raises:
         NotFound: an experiment of `only` is not in the table.
@@ -90,7 +90,7 @@ def _known(
 
 
 def report_sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[str]]:
-    """The latest report in the directory of each group, and what is wrong with others."""
+    """The latest report in the directory of each group, and the problems of the others."""
     sources: list[ReportSource] = []
     problems = []
     for group in groups:

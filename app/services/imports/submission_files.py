@@ -1,4 +1,4 @@
-"""Import raw submission files as closed runs with a submission each, to be graded as any other."""
+"""Import raw submission files as closed runs with one submission each, which is graded as usual."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING, MISSING = "", "missing"  # the digests of attempts without a file
 
 @dataclass
 class ImportedFiles:
-    """The runs that an import made now and before, of which `files` have a file to grade.
+    """The numbers of runs that were imported now and before; `files` of them have a file.
 
     Attempts whose file is missing are neither `imported` nor `unchanged`: they are `problems`.
     """
@@ -56,10 +56,10 @@ def import_files(
 
     A missing experiment is created, unless a competition refuses the files.
 
-    A run, its origin and its submission are written together, so that an import that was cut short
-    can be repeated: what is here already is not imported again. The run of an attempt whose file is
-    missing stays open, so that statistics name it, until an import brings the file or an admin
-    closes it. `done` receives the progress.
+    A run, its origin and its submission are written in one transaction, so an interrupted import
+    can be repeated: attempts that were imported are not imported again. If the file of an attempt
+    is missing, its run stays open, so that statistics name it, until an import has the file or an
+    admin closes the run. `done` receives the progress.
 
     Raises:
         NotFound, NeedsData, TakesNoSubmissions: a competition cannot grade these files; all are
@@ -152,8 +152,8 @@ def _record(
     session: Session,
 ) -> tuple[str, bool]:
     """The run of an attempt, and whether it was made now."""
-    experiments.lock(session, experiment)  # so nobody else makes results or a freeze of it now
-    competitions.lock(session, one.competition, shared=True)  # so nobody archives it now
+    experiments.lock(session, experiment)  # against other changes of its results, and a freeze
+    competitions.lock(session, one.competition, shared=True)  # against archiving
     refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
     refuse_archived(session, ArchivalKind.COMPETITION, one.competition)
     origin = f"{one.group}/{one.place}" if one.group else one.place

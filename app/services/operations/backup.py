@@ -132,7 +132,7 @@ def _write_rows(
     database: Database, folder: Path, progress: Progress, *, signing_keys: bool
 ) -> BackupManifest:
     tables = []
-    with database.read() as session:  # one snapshot, however long it takes
+    with database.read() as session:  # one snapshot for all of it, however long it takes
         _require_schema(session)
         connection = session.connection()
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -221,7 +221,7 @@ def _copy_files(
 
 
 def _make_own(target: Path) -> None:
-    """Replace a hard link to the store's file by a copy, which is not damaged together with it."""
+    """Replace a hard link to the store's file by a copy, so that they are not damaged together."""
     if target.stat().st_nlink > 1:
         copy_path = target.with_name(f"{target.name}.copy")
         shutil.copyfile(target, copy_path)

@@ -33,7 +33,7 @@ SHOWN_PROBLEMS = 10  # in an error text
 LARGEST_MANIFEST = 1 << 20  # bytes; it has a few kilobytes for each table
 # What reading rows may raise that Podium did not write.
 UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, EOFError, BadGzipFile, zlib.error)
-Progress = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
+Progress = Callable[[str, int, int], None]  # the step, the amount just done, the total amount
 
 
 class BadBackup(Invalid):
@@ -174,7 +174,8 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
 def _lines_by_digest(folder: Path) -> Iterator[tuple[str, int]]:
     """The lines of the list of stored files, which is sorted.
 
-    One line again and again packs to nothing, and would fill the memory.
+    A line that is repeated millions of times takes few bytes when packed, and would fill the
+    memory.
     """
     before = ""
     for sha256, size in read_lines(folder / BLOB_LIST):
@@ -186,7 +187,7 @@ def _lines_by_digest(folder: Path) -> Iterator[tuple[str, int]]:
 
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
-        # Before it is read: a file made of holes may claim any size, and takes hours to read.
+        # Checked before it is read: a sparse file may have any size, and would take hours to read.
         if path.is_file() and path.stat().st_size != size:
             yield f"{path} is damaged"
             return

@@ -39,10 +39,11 @@ def import_bundled(context: Context) -> int:
 
 @contextlib.contextmanager
 def first_admin_key(context: Context) -> Iterator[str | None]:
-    """Make an admin key if none was ever made. Gives the key, which is not stored, or None.
+    """Make an admin key if there never was one. Yields the key, which is not stored, or None.
 
     If several servers start on an empty database at the same time, one of them makes it. If it
-    cannot be shown, so that an error leaves this context, it is revoked: nobody has seen it.
+    cannot be shown, so that an error leaves this context, the key is revoked, because nobody has
+    seen it.
     """
     key, record = new_key(Role.ADMIN, "first start")
     made = context.database.write(lambda session: keys.add_first_admin(session, record))

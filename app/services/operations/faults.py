@@ -36,6 +36,6 @@ def require_submission(context: Context, submission_id: str) -> None:
 
 
 def notes(found: Iterable[ListedFault]) -> list[str]:
-    """What an admin should know of these faults that their kind and place do not say."""
+    """Notes on these faults for an admin, in addition to their kind and line."""
     killed = (KILLED.kind, KILLED.place)
     return [ABOUT_KILLED] if any((one.kind, one.place) == killed for one in found) else []

@@ -37,14 +37,13 @@ def measure(context: Context) -> None:
     """Set all gauges.
 
     The gauges of the queue describe the database: every server shows the same values. Their query
-    uses the index over states, so its cost depends on the open submissions only. While the
-    database is away, or cannot be read, their values are NaN: the gauges of this process are told
-    all the same.
+    uses the index over states, so its cost depends on the open submissions only. While the database
+    is away, or cannot be read, their values are NaN, and the gauges of this process are still set.
     """
     try:
         counts, waited, alive = read_queue(context)
     except (PodiumError, DatabaseError) as error:
-        if isinstance(error, DatabaseError):  # an outage was logged where it was met
+        if isinstance(error, DatabaseError):  # an outage was logged where it occurred
             log_outage(log, "the database cannot be read", str(error.orig))
         DATABASE_UP.set(0)
         QUEUED.set(nan)
@@ -63,9 +62,10 @@ def measure(context: Context) -> None:
 
 
 def read_queue(context: Context) -> tuple[Counts, float | None, int]:
-    """How many submissions are open, for how long the oldest queued one waits, and the consumers.
+    """The open submissions, the waiting time of the oldest queued one, and the consumers.
 
-    The counts are by state and place among the sizes of `QUEUES`. None if nothing is queued.
+    The counts are by state and index of the size in `QUEUES`. The time is None if nothing is
+    queued.
     """
     with context.database.read() as session:
         oldest = submission_counts.oldest_queued(session)
@@ -98,7 +98,7 @@ def consumers(context: Context, session: Session) -> int:
 
 
 def resident_bytes(pid: int) -> int | None:
-    """The memory of a process; None where it has ended, or the system does not tell."""
+    """The memory of a process; None if it has ended, or the system does not report it."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
     except OSError:  # the process has ended, or this is not Linux

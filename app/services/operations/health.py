@@ -36,10 +36,10 @@ MISSES = (
     "a backup (`podium restore`) into a new PODIUM_DATA_DIR"
 )
 OLDER = "the schema is older than this: run `podium db upgrade`"
-# Agents and strangers read this too, and must see neither when a grading ends nor how.
+# Rounded, because agents and strangers read this too, and must not see when a grading ends.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
 CONNECTIONS_ROUNDED_TO = 64
-GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
+GRACE = 30.0  # seconds in which a grader should be replaced; it takes less than one
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
 
@@ -56,15 +56,15 @@ class Readiness:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every part of this process is "ok". Workers are other processes: not counted."""
+        """Whether every part of this process is "ok". Workers are other processes."""
         return {self.database, self.storage, self.graders, self.listener} == {"ok"}
 
 
 def readiness(context: Context, reads_addresses: Callable[[], bool]) -> Readiness:
     """Test each part: run a query, write to the disk, check the grader processes.
 
-    Strangers and agents are told why the storage does not work, but not where it is. Whether the
-    caller reads that too is asked only if it does not work.
+    Strangers and agents see why the storage does not work, but not its address. Whether the caller
+    may see the address is looked up only if the storage does not work.
     """
     return Readiness(
         database=_database(context),
@@ -87,7 +87,7 @@ class ConnectionUse:
 
 
 def connection_use(connections: int, most: int) -> ConnectionUse:
-    """The use by so many connections, with the descriptors of this process."""
+    """The use by this number of connections, with the descriptors of this process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return ConnectionUse(
         open=min(_rounded_up(connections, CONNECTIONS_ROUNDED_TO), most),

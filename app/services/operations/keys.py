@@ -39,7 +39,7 @@ def create(
 ) -> NewKey:
     """Make a key of an admin, a researcher, or a harness with its experiment.
 
-    A `lifetime` is 12h or 90d; "" is without end.
+    A `lifetime` is, for example, 12h or 90d; with "" the key does not expire.
 
     Raises:
         Invalid: the role is a run's, the name is too long or has control characters, the lifetime
@@ -68,7 +68,7 @@ def create(
 
 
 def refuse_unfit(role: Role, experiment: str | None) -> None:
-    """Refuse a run's key without its run, and a role with an experiment that it cannot have.
+    """Refuse the role of a run, and an experiment for a role that has none.
 
     Raises:
         Invalid: the role is a run's, a harness has no experiment, or another role has one.
@@ -85,7 +85,7 @@ def refuse_unfit(role: Role, experiment: str | None) -> None:
 
 
 def create_for_run(context: Context, run_id: str, *, revoke_others: bool) -> NewKey:
-    """Make a further key of a run; with `revoke_others`, revoke the ones that it has.
+    """Make a further key of a run; with `revoke_others`, revoke its earlier keys.
 
     Raises:
         NotFound: the run does not exist.
@@ -149,7 +149,7 @@ def find(context: Context, key_id: str) -> KeyRecord | None:
 
 
 def revoke(context: Context, key_id: str) -> KeyRecord:
-    """Revoke a key at once. A key that was revoked keeps its first time.
+    """Revoke a key at once. A second call does not change the time.
 
     Raises:
         NotFound: there is no key with this id.

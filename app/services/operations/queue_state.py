@@ -12,7 +12,7 @@ from app.services.runtime.context import Context
 
 @dataclass(frozen=True, slots=True)
 class GradingQueueState:
-    """Counts of submissions that are not settled, and what works at them.
+    """Counts of submissions that are not settled, and of the processes that grade them.
 
     `oldest_seconds` is how long the oldest queued one has waited; None if none is queued. `graders`
     is the number of this server's processes, `consumers` that of the workers' consumers. The disk

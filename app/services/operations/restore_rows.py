@@ -84,9 +84,9 @@ def store_rows(
     """
 
     def load(connection: Connection) -> None:
-        _require_empty(connection, settings)  # again, in the transaction that writes
+        _require_empty(connection, settings)  # checked again, in the transaction that writes
         _require_tables(connection, folder, manifest)
-        keys = foreign_keys(connection)  # asked now: PostgreSQL answers nothing after a refusal
+        keys = foreign_keys(connection)  # asked now: PostgreSQL answers nothing after an error
         for table in manifest.tables:
             _load(connection, folder, table, manifest.rows(), progress, keys)
         # PostgreSQL refused such a row already; SQLite does not look while a schema is migrated.
@@ -98,16 +98,16 @@ def store_rows(
         _require_files(connection, folder)
         dump.requeue_unfinished(connection)
         dump.reset_sequences(connection)
-        # The files may be in another store now, which may be another database's, and no login goes
-        # on that may have been ended since: the next server writes what is missing.
+        # The files may be in another store now, which may belong to another database, and logins
+        # may have been ended since the backup. The next server makes new secrets.
         connection.execute(secrets.FORGET)
 
     migrations.fill(settings.database_url, manifest.schema, load, finish)
 
 
 def _require_tables(connection: Connection, folder: Path, manifest: BackupManifest) -> None:
-    # The database has the schema of the backup now, and each Podium backed up all of its tables
-    # but the same three.
+    # The database has the schema of the backup now, and every version of Podium backs up all of its
+    # tables except the same three.
     expected = dump.columns_of_tables(connection)
     found = {table.name: set(table.columns) for table in manifest.tables}
     if found != expected:

@@ -62,7 +62,7 @@ def refuse_damaged_database(settings: Settings) -> None:
 
 
 def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
-    """Check that the files of this database are in the store of these settings, and no other's.
+    """Check that the store of these settings has the files of this database, and of no other.
 
     The first server writes the identities of store and database into each other; commands, which do
     not claim the store, write nothing. Call after the upgrade.
@@ -100,7 +100,7 @@ def _identity_of(store: BlobStore) -> bytes:
     text = store.keep_first(STORE_FILE, uuid.uuid4().hex)
     try:
         found = bytes.fromhex(text)
-        # Every store that lost its identity would match an empty one.
+        # Otherwise every store without an identity would match an empty identity.
         if len(found) != IDENTITY_BYTES:
             raise ValueError
         return found
@@ -126,7 +126,7 @@ def refuse_damaged_pages(file: Path) -> None:
             connection.close()
         problems = [str(row[0]) for row in found]
     except sqlite3.OperationalError:
-        return  # it cannot be opened or is locked: what opens it next says so
+        return  # it cannot be opened or is locked: the next attempt to open it reports that
     except sqlite3.DatabaseError as error:
         problems = [str(error)]
     if problems != ["ok"]:
@@ -162,7 +162,7 @@ def require_own_store(database: Database, store: BlobStore) -> None:
 
 
 def _foreign(store: BlobStore, so: str) -> ForeignStore:
-    """The error for a store that another database owns; `so` is what follows from that."""
+    """The error for a store that another database owns; `so` is the consequence."""
     return ForeignStore(
         f"The files in {store.name} (PODIUM_BLOBS_URL) belong to another database, {so}. If that "
         "database is gone and this one replaces it, for example from a backup, remove "

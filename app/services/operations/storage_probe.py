@@ -14,7 +14,7 @@ from app.storage.database.wait_for_database import has_full_disk
 
 DATABASE_FULL = "the disk of the database is full: what writes is refused with 507"
 PROBE_SECONDS = 0.25  # between two probes
-LONGEST_WAIT = 1.0  # seconds for the probe of another request: a store that hangs takes longer
+LONGEST_WAIT = 1.0  # seconds to wait for another request's probe; a hanging store takes longer
 PROBING = threading.Lock()
 
 
@@ -29,8 +29,8 @@ class StorageState:
 def storage_state(context: Context) -> StorageState:
     """The state of the storage in this quarter of a second.
 
-    A probe writes to the disk and to the store of files, and strangers ask as often as they like,
-    also at the same moment: one request probes, and the others wait for what it finds.
+    A probe writes to the disk and to the blob store, and strangers may ask as often as they like.
+    So of requests at the same moment one probes, and the others wait for its result.
     """
     has_turn = PROBING.acquire(timeout=LONGEST_WAIT)
     try:
@@ -50,8 +50,8 @@ def probe_number() -> int:
 
 
 def probe_storage(context: Context) -> StorageState:
-    """Write to the data directory, and ask the store of files. Nothing is left behind."""
-    # A name of its own for each probe: two at a time would remove each other's file.
+    """Write to the data directory, and query the blob store. No files stay."""
+    # Each probe has its own name, because two at a time would remove each other's file.
     probe = context.settings.data_dir / f"probe.{uuid.uuid4().hex}"
     found = "ok"
     try:

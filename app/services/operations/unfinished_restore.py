@@ -1,4 +1,4 @@
-"""A mark in the data directory while a backup is restored into it: nothing else may start there.
+"""A mark in the data directory while a backup is restored into it, so that nothing else starts.
 
 Without the mark, a server that starts after a killed restore would begin a new Podium, with the
 restored files and no row. A server that starts during a restore would write rows, and the restore
@@ -32,7 +32,7 @@ def end_restore(settings: Settings) -> None:
 
 
 def refuse_unfinished_restore(settings: Settings) -> None:
-    """Check that no restore goes on or stopped here. Call before anything writes a row.
+    """Check that no restore is running or was interrupted here. Call before anything writes a row.
 
     Raises:
         UnfinishedRestore: the files of a backup may be here, and its rows are not.
@@ -41,13 +41,13 @@ def refuse_unfinished_restore(settings: Settings) -> None:
     mark = settings.data_dir / MARK
     if not mark.exists():
         return
-    # It loads Alembic, and each process that opens the database comes here.
+    # Imported here, because it loads Alembic, and each process that opens the database calls this.
     from app.services.operations.restore_rows import NotEmpty, require_empty_database
 
     try:
         require_empty_database(settings)
     except NotEmpty:
-        mark.unlink(missing_ok=True)  # the restore was killed between its last row and its end
+        mark.unlink(missing_ok=True)  # the restore was killed after its last row and before its end
         return
     folder = mark.read_text(errors="replace").strip()
     raise UnfinishedRestore(

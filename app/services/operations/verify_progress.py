@@ -1,4 +1,4 @@
-"""How far `podium verify` has come: a small file, so that an interrupted one can go on."""
+"""The progress of `podium verify`, in a small file, so that an interrupted one can continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check what the rows themselves say: values, receipts, the public log, signed grades."""
+"""Check the content of rows: values, receipts, the public log, signed grades."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHANGED_RECORD = (
 
 
 def changed_records(session: Session) -> Iterator[Damage]:
-    """Values that cannot be read, and what is wrong with receipts, log and signed grades."""
+    """Values that cannot be read, and damage of receipts, log and signed grades."""
     unread = False
     for place, why in unreadable_values(session.connection()):
         unread = True
@@ -42,7 +42,7 @@ def changed_records(session: Session) -> Iterator[Damage]:
 
 
 def damaged_page(database: Database, error: DatabaseError) -> Damage:
-    """A page that PostgreSQL found damaged when it read it. It has no check of all pages.
+    """The damage of a page that PostgreSQL found when it read it; it does not check all pages.
 
     Raises:
         DatabaseError: the error is another one.

@@ -1,4 +1,4 @@
-"""Which schemas `podium verify` compares."""
+"""The schemas that `podium verify` can check."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class OldSchema(Conflict):
 
 
 def refuse_other_schema(database: Database) -> None:
-    """Refuse a schema that lacks what is compared. To upgrade it would be a change.
+    """Refuse a schema that lacks what is compared. A check must not upgrade it.
 
     Raises:
         OldSchema: an older Podium migrated the database, or none did.

@@ -1,4 +1,4 @@
-"""Add to the public log. Every entry is committed with what it is about, or not at all."""
+"""Add to the public log. An entry is committed together with its act, or not at all."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def append_log_entry(
 ) -> LogEntryRecord:
     """Add an act of an admin to the log, in the transaction of the act. Returns the entry.
 
-    `kind` is one word that the public reads: amendment, withdrawal, regrade. `body` says what was
-    done; readers of results see it, and the public its digest and the time.
+    `kind` is one word that everybody can read: amendment, withdrawal, regrade. `body` says what was
+    done. Readers of results see it; everybody else sees only its digest and the time.
     """
     key = locked_key(context, session)
     record = {"kind": kind, "at": utc(key.moment()), "nonce": new_nonce(), **body}
@@ -36,7 +36,7 @@ def append_log_entry(
 
 
 def locked_moment(session: Session) -> datetime:
-    """Lock the log until this transaction ends, and return the time now, but after its entries."""
+    """Lock the log until this transaction ends. Returns a time now, later than its entries."""
     log.lock(session)
     now, last = datetime.now(UTC), log.last_time(session)
     return now if last is None else max(now, last + MICROSECOND)
@@ -81,5 +81,5 @@ def leaf_text(kind: str, data: bytes, at: datetime) -> str:
 
 
 def new_nonce() -> str:
-    """Random bytes in hex: what has them cannot be guessed from its digest."""
+    """Random bytes in hex. A text that contains them cannot be guessed from its digest."""
     return secrets.token_hex(NONCE_BYTES)

@@ -23,8 +23,9 @@ from app.storage.queries import runs
 def change_signed_failure(context: Context, run: RunRecord, failure: str) -> None:
     """Record why a closed run failed, in its row and in its receipt.
 
-    In two transactions, a server that is killed between them would leave a row that `podium verify`
-    takes for one that somebody changed. If no receipt can be issued, only the row is changed.
+    With two transactions, a server that is killed between them would leave a row that looks to
+    `podium verify` as if somebody had changed it. If no receipt can be issued, only the row is
+    changed.
     """
 
     def read(session: Session) -> tuple[Facts, str | None]:

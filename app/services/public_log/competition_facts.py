@@ -24,7 +24,7 @@ KEPT_BYTES = 1000
 def competition_facts(context: Context, session: Session, version: VersionRecord) -> dict[str, Any]:
     """The slug, number, digests and flags of a version, with its metric.
 
-    `digest` is that of all files but the private ones; the private ones have a salted digest.
+    `digest` is that of all files except the private ones, which have a salted digest.
     """
     competition = parse_competition(version.slug, version.toml)
     return {
@@ -51,7 +51,7 @@ def _digests(context: Context, session: Session, version_id: int) -> dict[str, A
 
 
 def file_digests(files: Iterable[VersionFileRecord], salt: bytes) -> dict[str, Any]:
-    """The digests of a version's files: of all but the private, of these, of the leaderboard."""
+    """The digests of a version's public files, of its private files, and of its leaderboard."""
     public, private, board = hashlib.sha256(), hmac.new(salt, digestmod="sha256"), None
     has_private = False
     for file in sorted(files, key=lambda one: one.path):

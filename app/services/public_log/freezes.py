@@ -23,7 +23,7 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 
 @dataclass(frozen=True, slots=True)
 class Freeze:
-    """The receipt of a freeze, and what departs from it: codes and texts."""
+    """The receipt of a freeze, and the departures from it: codes and texts."""
 
     receipt: ReceiptRecord
     departures: tuple[dict[str, str], ...]
@@ -53,10 +53,10 @@ def freeze_of(
     padding: Padding | None,
     as_of: datetime | None = None,
 ) -> Freeze | None:
-    """The freeze of an experiment and what departs from it; None if it is not frozen.
+    """The freeze of an experiment and the departures from it; None if it is not frozen.
 
-    Without a `padding`, that of the plan is assumed. With `as_of` it is what departed then of the
-    `experiment` as it was then; only suites are those of now.
+    Without a `padding`, that of the plan is assumed. With `as_of` these are the departures at that
+    time, of the `experiment` as it was then; only suites are the present ones.
     """
     frozen = last_freeze(session, experiment.name)
     if frozen is None:

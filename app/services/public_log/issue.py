@@ -1,4 +1,4 @@
-"""Issue receipts. If the facts are those of the last receipt, that receipt is given again."""
+"""Issue receipts. If the facts are those of the last receipt, that receipt is returned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of receipts: a run, or with `run_id` None a whole experiment."""
+    """The subject of receipts: a run, or an experiment if `run_id` is None."""
 
     kind: ReceiptKind
     experiment: str
@@ -41,17 +41,17 @@ def issue_present(
     read: Read,
     change: Callable[[Session], None] = lambda session: None,
 ) -> tuple[ReceiptRecord, bool]:
-    """Sign the facts that `read` finds; also whether the receipt is new.
+    """Sign the facts that `read` returns. Returns the receipt, and whether it is new.
 
-    `change` is called in the transaction of the receipt. It makes rows as `read` says they are.
+    `change` is called in the transaction of the receipt. It changes rows to what `read` returned.
 
-    If another receipt was issued while they were read, or a regrade or another act of an admin was
-    entered into the log, they are read again: a receipt never states what was true before the one
-    that it supersedes, or before an act that is older than it.
+    If another receipt was issued while the facts were read, or a regrade or another act of an admin
+    was entered into the log, they are read again. So a receipt never states facts that are older
+    than the receipt that it supersedes, or than an act that is entered before it.
     """
     while True:
         with context.database.read() as session:
-            size = log.size(session)  # first: what is entered after this is looked for below
+            size = log.size(session)  # read first: entries after this one are searched for below
             seen = about.last(session)
             facts, submission_id = read(session)
 
@@ -80,7 +80,7 @@ def issue(
     about: Subject,
     submission_id: str | None = None,
 ) -> tuple[ReceiptRecord, bool]:
-    """Sign facts, in a write; also whether the receipt is new."""
+    """Sign facts, in a write. Returns the receipt, and whether it is new."""
     key = locked_key(context, session)
     last = about.last(session)
     if last is not None and last.facts == facts.digest and not _is_revoked(session, last):

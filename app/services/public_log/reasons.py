@@ -8,7 +8,7 @@ LONGEST_REASON = 2_000  # characters
 
 
 def check_reason(reason: str, field: str = "reason") -> None:
-    """Refuse a blank reason and one that is too long; `field` is its name for who gave it.
+    """Refuse a blank reason and one that is too long; `field` is its name in the error.
 
     Raises:
         Invalid: it has no character but blanks, or more than LONGEST_REASON.

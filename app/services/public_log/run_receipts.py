@@ -34,7 +34,7 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 LATELY = timedelta(days=1)
 MOST_AT_ONCE = 200
 FILE = "submission.csv"
-# What a bit that flips in a number, time or hash of the log raises when an entry is added.
+# Errors that a damaged number, time or hash of the log causes when an entry is added.
 DAMAGE = (LookupError, ValueError, IntegrityError)
 log = logging.getLogger("podium.receipts")
 
@@ -48,7 +48,7 @@ class NoReceipt(Conflict):
 
 
 def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
-    """The receipt of a closed run as it is now; also whether it is new.
+    """The present receipt of a closed run, and whether it is new.
 
     Raises:
         NotFound: the run does not exist.
@@ -66,7 +66,7 @@ def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
 def issue_at_close(context: Context, run_id: str) -> None:
     """Issue the receipt of a run that was just closed, unless it has to wait for a grade.
 
-    If the log or its receipts are damaged, that is no error here: the run is closed already.
+    If the log or its receipts are damaged, no error is raised, because the run is closed already.
     """
     try:
         issue_for_run(context, run_id)
@@ -83,10 +83,10 @@ def issue_at_close(context: Context, run_id: str) -> None:
 def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
     """Issue the missing receipts of lately closed runs, and those of regraded runs.
 
-    Returns how many are new. A closed run has no receipt if its grade came after the close. The
-    receipt of a regraded run supersedes the one before. `looks_at_all` also includes grades that
-    came days after the close, as after a time without workers, and regrades that were applied days
-    ago, as by a command while no server ran.
+    Returns the number of new receipts. A closed run has no receipt if its grade came after the
+    close. The receipt of a regraded run supersedes the one before. With `looks_at_all`, grades that
+    came days after the close (for example because no worker ran) are included, and regrades that
+    were applied days ago (for example by a command while no server ran).
     """
     since = datetime.now(UTC) - LATELY
     with context.database.read() as session:
@@ -102,7 +102,7 @@ def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
             count += issue_for_run(context, run_id)[1]
         except PodiumError as error:  # the others do not wait for this one
             log.warning("no receipt", extra={"run": run_id, "why": error.detail})
-        except Exception:  # its rows are damaged: without this it would stop the others each time
+        except Exception:  # its rows are damaged; without this it would always stop the others
             log.exception("no receipt", extra={"run": run_id})
     return count
 
@@ -118,8 +118,8 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
     found = submissions.get_submission(session, result.final) if result.final else None
     submission, grade = found if found is not None else (None, None)
     regraded = outcomes.in_force_for(session, submission.id) if submission else None
-    # A run without a valid file is regraded too: were there no new receipt of it, the number of
-    # entries in the public log would tell which runs have one.
+    # A run without a valid file is regraded too. If it got no new receipt, the number of entries in
+    # the public log would reveal which runs have a valid file.
     regrade = regraded[0] if regraded else None
     if submission is None:
         regrade = outcomes.in_force_for_run(session, run.id)
@@ -214,8 +214,8 @@ def _grade(grade: GradeRecord | OutcomeRecord | None) -> dict[str, Any]:
 def _exposure(session: Session, run: RunRecord, sent: int) -> dict[str, Any]:
     """Disclosures up to the run's close; later ones cannot have helped the agent."""
     counted = exposure.totals(session, run.id, until=run.closed_at)
-    # Receipts of before failures were counted are as those of runs that had none: the facts of
-    # these runs are the same as ever, so no second receipt of them is issued.
+    # Older receipts, without a count of failures, are equal to those of runs without failures. So
+    # the facts of these runs have not changed, and no second receipt is issued.
     counts = {
         kind: count
         for kind, count in counted.items()

@@ -1,6 +1,6 @@
 """The key that signs receipts and checkpoints: made at its first use, rotated, revoked.
 
-The private part is a row of the table `secret`, so that all servers of one Podium sign alike.
+The private part is a row of the table `secret`, so all servers of one Podium use the same key.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class PresentKey:
     record: SigningKeyRecord
     private: bytes
     is_new: bool
-    after: datetime  # the log's last entry, or the key's own time: another clock may have set both
+    after: datetime  # the time of the log's last entry or of the key, by any clock
 
     def moment(self) -> datetime:
-        """The time now, but after all that the log has, although the clock was set back."""
+        """The time now, but later than all entries of the log, even if the clock was set back."""
         return max(datetime.now(UTC), self.after + MICROSECOND)
 
 
@@ -41,7 +41,7 @@ def present_key(context: Context, session: Session) -> PresentKey:
     """The key that signs now. In a write; the log has to be locked.
 
     A new key is made if there is none, if the last one was retired or revoked, or if its private
-    part is not here, as after a restore.
+    part is missing, for example after a restore.
     """
     known = signing_keys.all_keys(session)
     last = log.last_time(session)
@@ -65,20 +65,20 @@ def present_key(context: Context, session: Session) -> PresentKey:
 
 
 def retire(session: Session, key: SigningKeyRecord) -> None:
-    """End the time of a key now. What it signed before stays good."""
-    # Allowed signers have whole seconds, and what was signed in this second is before its end.
+    """End the validity of a key now. Signatures that it made before stay valid."""
+    # Allowed signers have whole seconds, and signatures of this second must be before the end.
     last = max(key.valid_after, log.last_time(session) or key.valid_after)
     signing_keys.retire(session, key.id, _not_before(last).replace(microsecond=0) + SECOND)
 
 
 def _not_before(last: datetime | None) -> datetime:
-    """The time now, or the time of something that happened already, if that is later."""
+    """The time now, or the time of an earlier event, if that is later."""
     now = datetime.now(UTC)
     return now if last is None else max(now, last)
 
 
 def signer_of(key: SigningKeyRecord) -> Signer:
-    """A key as a line of the allowed signers."""
+    """The line of a key in the file of allowed signers."""
     namespaces = (RECEIPT_NAMESPACE,)
     return Signer(key.name, key.public, key.valid_after, key.valid_before, namespaces)
 

@@ -1,4 +1,4 @@
-"""Compare the rows of signing keys, reviews and archivings with what the log says of them."""
+"""Compare the rows of signing keys, reviews and archivings with the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DECISIONS = (EXCLUSION, "inclusion", "annotation")
 def check_keys(
     session: Session, known: Mapping[str, SigningKeyRecord]
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the rows of signing keys: the log has each act on one.
+    """Differences between the rows of signing keys and their acts in the log.
 
     `known` are the keys that were read before the log. Servers may make and retire keys meanwhile.
     """
@@ -40,7 +40,7 @@ def check_keys(
 
 
 def check_acts(session: Session) -> Iterator[tuple[str, str]]:
-    """What is wrong with the rows that say what rates leave out: the log has each act.
+    """Differences between the log's acts and the rows that say what rates leave out.
 
     What was archived before there was a log is not checked.
     """
@@ -70,13 +70,13 @@ def _check_archivings(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def _acts(session: Session, *kinds: str) -> list[dict[str, Any]]:
-    """The acts of these kinds in their order, without those whose entries were changed."""
+    """The acts of these kinds, in order, without those whose entries were changed."""
     numbers = sorted(number for kind in kinds for number in log.numbers_of(session, kind))
     return [about for number in numbers if (about := _act(log.entry(session, number)))]
 
 
 def _act(entry: LogEntryRecord | None) -> dict[str, Any]:
-    """What was done; nothing where the check of the log says that the entry was changed."""
+    """The content of an act; None if its entry was changed, which the check of the log reports."""
     try:
         found = json.loads((entry and entry.record) or "{}")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Check receipts and log as they lie in the database: what was changed is found and named."""
+"""Check the receipts and the log in the database, and name what was changed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_trust(session: Session) -> Iterator[Finding]:
 
 
 class _Edge:
-    """The right edge of the tree: of each level the last complete subtree, as computed here."""
+    """The right edge of the tree: the last complete subtree of each level, as computed here."""
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[int, bytes]] = {}
@@ -66,7 +66,7 @@ class _Edge:
         return value
 
     def add(self, number: int, leaf: bytes) -> list[tuple[int, int, bytes]]:
-        """Add a leaf: the subtrees that it completes."""
+        """Add a leaf. Yields the subtrees that it completes."""
         found = merkle.nodes_of_leaf(self.node, number, leaf)
         self._last.update({level: (place, value) for level, place, value in found})
         return found
@@ -190,7 +190,7 @@ def _grade_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
 def _signed_grades(
     session: Session, submission_id: str, predicate: dict[str, Any]
 ) -> list[GradeRecord | OutcomeRecord]:
-    """The rows of the grade that a receipt states: of a regrade, or under the stated version."""
+    """The rows of the grade that a receipt states: from a regrade, or under the stated version."""
     if "regrade" in predicate:
         given = outcomes.given_by(session, predicate["regrade"], submission_id)
         return [] if given is None else [given[2]]

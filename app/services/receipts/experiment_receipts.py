@@ -26,9 +26,9 @@ from app.storage.queries.trust.receipts import ReceiptRecord
 def issue_for_experiment(
     context: Context, name: str, *, suite: str | None, padding: Padding
 ) -> tuple[ReceiptRecord, bool]:
-    """The receipt of an experiment as it is now; also whether it is new.
+    """The present receipt of an experiment, and whether it is new.
 
-    With a `suite`, competitions and seeds of it without a run are listed as missing.
+    With a `suite`, its competitions and seeds without a run are listed as missing.
 
     Raises:
         NotFound: the experiment or the suite does not exist.

@@ -16,7 +16,7 @@ from app.storage.queries.trust.signing_keys import SigningKeyRecord
 
 
 def rotate(context: Context) -> SigningKeyRecord:
-    """Retire the key that signs, and make a new one. What the old one signed stays good."""
+    """Retire the key that signs, and make a new one. The old key's signatures stay valid."""
 
     def record(session: Session) -> SigningKeyRecord:
         old = locked_key(context, session)
@@ -31,7 +31,7 @@ def rotate(context: Context) -> SigningKeyRecord:
 
 
 def revoke(context: Context, key_id: str, reason: str) -> SigningKeyRecord:
-    """Revoke a key that somebody else has: nothing that it signed counts any more.
+    """Revoke a key that somebody else has: its signatures are no longer valid.
 
     The next receipt is signed by a new key.
 

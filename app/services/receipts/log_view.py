@@ -22,7 +22,7 @@ from app.storage.queries.trust.signing_keys import SigningKeyRecord
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """That an entry is in the log: its leaf, and the hashes from it to the checkpoint's root."""
+    """Proof that an entry is in the log: its leaf, and the hashes up to the checkpoint's root."""
 
     entry: LogEntryRecord
     checkpoint: CheckpointRecord
@@ -31,7 +31,7 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """That the log of a checkpoint begins with its first `start` entries."""
+    """Proof that the log of a checkpoint begins with the same first `start` entries."""
 
     start: int
     checkpoint: CheckpointRecord

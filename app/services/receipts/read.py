@@ -1,10 +1,10 @@
 """Who may read which receipt. Researchers and admins read all.
 
-A key reads a receipt only if it may see everything in it: the key of a run under `full` that of its
-own run, a harness's those of its experiment's runs at competitions without flags, which it is never
-told. Neither reads the receipts of regrades: these keys see first grades only. A receipt is issued
-when the run is closed, so none is there before. What is read enters the exposure ledger like any
-other number.
+A key may read a receipt only if it may see everything in it. Under `full`, the key of a run reads
+the receipt of its own run. A harness's key reads receipts of its experiment's runs at competitions
+without flags, because it must not see flags. Neither reads the receipts of regrades, because these
+keys see first grades only. Before a run is closed it has no receipt. A receipt that such a key
+reads is entered in the exposure ledger.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def of_experiment(
 
 
 def replaced_among(context: Context, found: Sequence[ReceiptRecord]) -> set[str]:
-    """The ids of those of these receipts that a later one supersedes."""
+    """The ids of the receipts among these that a later one supersedes."""
     with context.database.read() as session:
         return receipts.replaced_among(session, [one.id for one in found])
 

@@ -22,7 +22,7 @@ def finish_all(session: Session) -> None:
 
 
 def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -> int:
-    """Add settled submissions that the regrade does not have. Returns how many, 0 if none is left.
+    """Add settled submissions that the regrade does not have. Returns their number.
 
     With `queues` their jobs are made in the same transaction.
     """
@@ -36,8 +36,8 @@ def add_listed(
 ) -> int:
     """Add those of these submissions that a regrade does not have, and return how many.
 
-    Nothing if it is not running any more. The regrade is locked, so that a process that grades
-    finishes it neither meanwhile nor between.
+    If the regrade is not running any more, none are added. The regrade is locked, so that no
+    grading process finishes it meanwhile.
     """
     found = regrades.get(session, regrade_id, locks=True)
     if found is None or found.state is not RegradeState.RUNNING:

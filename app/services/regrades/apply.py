@@ -1,4 +1,4 @@
-"""Apply a regrade: from then on results use its grades. The grades before it stay as they are."""
+"""Apply a regrade: from then on results use its grades. Earlier grades do not change."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
         )
 
     def record(session: Session) -> RegradeRecord:
-        log.lock(session)  # of two at once, the second finds the first: no row may be there to lock
+        log.lock(session)  # of two at once, the second finds the first; there may be no row to lock
         own = regrades.get(session, regrade_id, locks=True) or found
         _refuse(own)
-        if own.ready_at != found.ready_at:  # it ran again: nobody looked at what it gave then
+        if own.ready_at != found.ready_at:  # it ran again, so nobody has looked at its new outcomes
             raise RegradeNotReady(
                 f"{own.id} graded more submissions meanwhile: look at what it changes now, and "
                 "apply it again."
@@ -82,8 +82,8 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
                 f"{own.id} changes now, and apply it again."
             )
         body = {"regrade": own.id, "competition": own.competition, "reason": reason, "by": by}
-        # The time of the entry is after that of every receipt, although the clock was set back: so
-        # the receipts of before are known to be superseded.
+        # The entry's time is later than that of every receipt, even if the clock was set back, so
+        # earlier receipts are known to be superseded.
         at = append_log_entry(context, session, "regrade", body).at
         if last is not None:
             regrades.change(session, last.id, superseded_at=at)
@@ -115,7 +115,7 @@ def _refuse(found: RegradeRecord) -> None:
 
 
 def _takes_more(context: Context, found: RegradeRecord) -> bool:
-    """Whether submissions were settled since; they are added, and it runs again."""
+    """Whether submissions were settled since; then they are added, and the regrade runs again."""
 
     def record(session: Session) -> bool:
         own = regrades.get(session, found.id, locks=True)
@@ -124,7 +124,7 @@ def _takes_more(context: Context, found: RegradeRecord) -> bool:
         if not members.count_missing(session, own):
             return False
         regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
-        # A part of them: `finish` adds the others, and no other write waits for all.
+        # Only a part of them, so that no other write waits for all: `finish` adds the others.
         add_submissions(session, own, queues=context.settings.queues)
         return True
 

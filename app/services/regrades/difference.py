@@ -28,7 +28,7 @@ LISTED_UNCHANGED = 200  # experiments; the rates of more that do not change are 
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A run's final submission; numbers are None if there is none that is graded."""
+    """A run's final submission; the numbers are None if it has no graded one."""
 
     submission: str | None
     state: SubmissionState | None
@@ -41,11 +41,11 @@ class Final:
 
 
 def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
-    """The difference in brief: against what counts now, or when it was applied.
+    """A summary of the difference from the results that count now, or counted when it was applied.
 
-    `submissions` counts differences, `finals` lists the runs whose final submission or its grade
-    is another, `experiments` has the rates (padding=available, in percent) before and after. A
-    regrade of one submission has the first only.
+    `submissions` counts differences. `finals` lists the runs with another final submission, or with
+    another grade for it. `experiments` has the rates (padding=available, in percent) before and
+    after. A regrade of one submission has only `submissions`.
     """
     if regrade.summary is not None:
         return regrade.summary
@@ -102,10 +102,10 @@ def changes(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A run's final submission, and its attempt or why it has none.
+    """A run's final submission, and its attempt, or the reason why it has none.
 
-    A run without a final submission may have another attempt all the same: a file whose grading
-    failed leaves a result missing, and one that is rejected counts as not valid.
+    The attempt may change even for a run without a final submission: if the grading of a file
+    failed, the result is missing; if the file is rejected, the attempt counts as not valid.
     """
 
     experiment: str
@@ -144,7 +144,7 @@ def _document(final: Final) -> dict[str, Any]:
 
 
 def _experiment(context: Context, name: str, proposed: Basis | None) -> dict[str, Any]:
-    """An experiment's rates now and on the proposed basis (None: it changes nothing there)."""
+    """An experiment's rates now and on the proposed basis; None if they are equal."""
     before = _rates(context, name, NOW)
     after = before if proposed is None else _rates(context, name, proposed)
     return {"experiment": name, "before": before, "after": after}

@@ -1,4 +1,4 @@
-"""What a regrade stores of a submission: the numbers of a grade, a rejection, or a fault."""
+"""The outcome that a regrade stores for a submission: a grade, a rejection or a fault."""
 
 from __future__ import annotations
 

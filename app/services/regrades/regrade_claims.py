@@ -26,10 +26,10 @@ from app.storage.queries.regrades.outcomes import ClaimedRegrading
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 log = logging.getLogger("podium.worker")
-# Gradings of one file that may be cut short by the death of the process before it is given up.
-# Kills by an operator count as well, so the number is larger than for live submissions.
+# Gradings of one file that may be interrupted by the death of the process; then the file is not
+# tried again. Kills by an operator count too, so the number is larger than for live submissions.
 DEATHS = 6
-ALONE_SECONDS = 30.0  # until a regrade is cancelled in whose environment no server grades
+ALONE_SECONDS = 30.0  # until a regrade is cancelled because no server grades in its environment
 
 
 class RegradeClaims:
@@ -43,7 +43,7 @@ class RegradeClaims:
         self._context = context
         self._are_others = are_others
         self._alone_since: dict[str, float] = {}  # regrades in whose environment nobody grades
-        self.may_have_more = True  # a regrade goes on until a claim finds nothing left of it
+        self.may_have_more = True  # a regrade is running until a claim finds nothing left of it
 
     def claim(
         self, limit: int, busy: Collection[ClaimedRegrading]
@@ -78,7 +78,7 @@ class RegradeClaims:
     def in_turn(
         self, claimed: ClaimedRegrading, send: Callable[[], Future[GradingResult]]
     ) -> Future[GradingResult]:
-        """Send the file at once: regrades wait for live submissions only."""
+        """Send the file at once, because regrades wait only for live submissions."""
         return send()
 
     def write(
@@ -97,8 +97,8 @@ class RegradeClaims:
             if error is not None:
                 end.set_exception(error)
                 return
-            # After the commit: of several processes, the last one then finds nothing left. If this
-            # one is ending, the next that grades finishes the regrade.
+            # After the commit, so that the last of several processes finds nothing left. If this
+            # process is ending, the next one that grades finishes the regrade.
             with contextlib.suppress(Unavailable):
                 database.enqueue(lambda session: finish(session, claimed.regrade_id, queues=queues))
             end.set_result(record.state if future.result() else None)
@@ -109,24 +109,24 @@ class RegradeClaims:
         return end
 
     def give_back(self, claimed: ClaimedRegrading) -> Future[None]:
-        """Undo the count of an attempt whose grading was cut short here."""
+        """Undo the count of an attempt whose grading was interrupted here."""
         return self._context.database.enqueue(lambda session: outcomes.give_back(session, claimed))
 
     def begun(self, claimed: ClaimedRegrading) -> None:
-        """Nothing is noted: every attempt is counted when it begins, and `DEATHS` are too many."""
+        """Note nothing: every attempt is counted when it begins, and at most `DEATHS` are made."""
 
     def graded(self, claimed: ClaimedRegrading, seconds: float) -> None:
-        """Nothing is counted: the metrics are about live submissions."""
+        """Count nothing: the metrics are about live submissions."""
 
     def ended(self, claimed: ClaimedRegrading) -> None:
-        """There is no note to remove."""
+        """Do nothing: there is no note to remove."""
 
     @property
     def _attempts(self) -> int:
         return self._context.settings.grading_attempts
 
     def _running(self) -> list[RegradeRecord]:
-        """The regrades that this process may work at; those of other environments are cancelled.
+        """The regrades that this process may grade; those of other environments are cancelled.
 
         Raises:
             OtherEnvironment: this process may not grade here, nor cancel what others do.
@@ -149,7 +149,7 @@ class RegradeClaims:
             return ids, not (ids or outcomes.queued(session, regrade_id, 1))
 
     def _names(self, session: Session, regrade_id: str) -> list[str] | None:
-        """The names of this server and of those that are gone; None if claims have no names.
+        """The names of this server and of dead ones; None if claims have no names.
 
         The queue gives a submission to one worker at a time, and SQLite has one server.
         """
@@ -183,7 +183,7 @@ class RegradeClaims:
         self._context.database.write(lambda session: finish(session, regrade_id, queues=queues))
 
     def _is_comparable(self, one: RegradeRecord) -> bool:
-        """Whether this process grades as the regrade began; if nobody does, it is cancelled."""
+        """Whether this process has the regrade's environment. If none has, cancel the regrade."""
         if one.began_in == this_environment():
             return True
         if self._is_graded_elsewhere(one.id, one.began_in):
@@ -202,7 +202,7 @@ class RegradeClaims:
         return False
 
     def _is_graded_elsewhere(self, regrade_id: str, began: Environment) -> bool:
-        """Whether a server in this environment lives, or may only have lost its connection."""
+        """Whether a server in this environment is alive, or may only have lost its connection."""
         if self._are_others or self._context.database.is_sqlite:
             return False
         with self._context.database.read() as session:

@@ -1,4 +1,4 @@
-"""Find regrades, and say how far they have come."""
+"""Find regrades, and show their progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ShownRegrade:
     """A regrade, the number of its version, and counts of submissions by state.
 
     `version` is None if each submission is graded under its run's version. `missing` submissions
-    were settled after it was ready, and it does not have them.
+    were settled after the regrade was ready, so it does not have them.
     """
 
     record: RegradeRecord

@@ -20,8 +20,8 @@ from app.storage.queries.operation import environments
 from app.storage.queries.regrades import members, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
-# Regrades that are equal in these have the same outcomes. A regrade of another environment may have
-# been left unfinished by an upgrade.
+# Regrades with equal values of these columns have the same outcomes. A regrade of another
+# environment may be one that an upgrade left unfinished.
 SAME = ("competition", "version_id", "submission_id", "podium_version", "environment")
 
 
@@ -37,11 +37,11 @@ def start(
     submission: str | None = None,
     by: str | None,
 ) -> RegradeRecord:
-    """Start to grade a competition's settled submissions anew, in the present environment.
+    """Start to grade a competition's settled submissions again, in the present environment.
 
-    Each is graded under the version with the number `version`; None: under the version under which
-    it was graded first. With `submission` only this one is graded, and the regrade can only be
-    looked at. `by` is the id of the admin's key; None for a command on the server.
+    Each is graded under the version with the number `version`, or if that is None under the version
+    of its first grade. With `submission` only that one is graded, and the regrade cannot be
+    applied. `by` is the id of the admin's key; None for a command on the server.
 
     Raises:
         NotFound: the competition, the version or the submission does not exist.
@@ -103,9 +103,9 @@ def start(
 
 
 def _add_others(context: Context, regrade: RegradeRecord) -> None:
-    """Add the submissions after the first part, in parts: live ones are written between them.
+    """Add the remaining submissions in parts, so that live ones can be written in between.
 
-    To look through all of the competition takes long, so that is done here, before the writes.
+    A search of all submissions of the competition takes long, so it is done before the writes.
     """
     after = ""
     while True:
@@ -123,7 +123,7 @@ def _add_others(context: Context, regrade: RegradeRecord) -> None:
 
 
 def cancel(context: Context, regrade_id: str, *, reason: str, by: str | None) -> RegradeRecord:
-    """Cancel a regrade that is not applied. What it gave stays readable.
+    """Cancel a regrade that is not applied. Its outcomes stay readable.
 
     Raises:
         NotFound: the regrade does not exist.

@@ -1,4 +1,4 @@
-"""Whether first grades are reproduced: a regrade under the same versions against them."""
+"""Compare a regrade under the same versions with the first grades."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ LISTED_DIFFERENCES = 1000
 def verification(context: Context, regrade_id: str) -> dict[str, Any]:
     """Compare the outcomes of a regrade with the first grades, to the last bit.
 
-    `other_environment` first grades were made by another version of Podium, of Python or of a
-    library, so that a difference there is no surprise. `faults` had a result, and failed now.
+    `other_environment` counts first grades that another version of Podium, Python or a library
+    made, where a difference is no surprise. `faults` counts submissions that had a result and
+    failed now.
     """
     with context.database.read() as session:
         regrade = regrades.get(session, regrade_id)

@@ -27,7 +27,7 @@ from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.regrades.counted_runs import RunResult
 
 NO_COMPLEXITY = "other"
-MOST_CELLS = 200_000  # a page of them has 9 MB, and takes 70 MB to be made
+MOST_CELLS = 200_000  # a page of so many cells has 9 MB, and making it takes 70 MB
 
 
 class CellState(StrEnum):
@@ -49,7 +49,7 @@ class CellState(StrEnum):
 class Cell:
     """One competition and seed. `run` is None for an imported result and for no run.
 
-    A score that `is_near` is nearer to a medal line than its noise.
+    With `is_near` the score is closer to a medal line than its noise.
     """
 
     state: CellState
@@ -85,7 +85,7 @@ class CompetitionRow:
 class HeatMap:
     """An experiment's cells, by complexity and competition.
 
-    `archived`: archive entries of the experiment and its competitions.
+    `archived` has the archivings of the experiment and its competitions.
     """
 
     summary: ExperimentSummary
@@ -101,7 +101,7 @@ class HeatMap:
 
     @property
     def near(self) -> int:
-        """The number of cells that are nearer to a medal line than their noise."""
+        """The number of cells that are closer to a medal line than their noise."""
         return sum(cell.is_near for row in self.rows for cell in row.cells)
 
     @property
@@ -143,7 +143,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     slugs = {slug for slug, _ in found} if wanted is None else wanted
     found = {key: cell for key, cell in found.items() if key[0] in slugs}
     seeds = tuple(sorted({seed for _, seed in found}))
-    if len(slugs) * len(seeds) > MOST_CELLS:  # a run each for n seeds and m competitions: n * m
+    if len(slugs) * len(seeds) > MOST_CELLS:  # n seeds and m competitions: n * m
         raise Invalid(
             f"{name} has {len(seeds):,} seeds at these {len(slugs):,} competitions, and at most "
             f"{MOST_CELLS:,} cells are shown. Name a suite of fewer competitions, or read its runs "

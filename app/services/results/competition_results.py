@@ -69,7 +69,7 @@ def at_competition(
     Raises:
         NotFound: the competition was not imported, and neither was a result for it.
     """
-    # No file is read within, which may be in a store that is slow.
+    # Read no file within this session, because the store may be slow.
     with context.database.snapshot(), context.database.read() as session:
         version = competitions.current_version(session, slug)
         runs = list(results.run_results(session, competition=slug, archived=archived))

@@ -1,4 +1,4 @@
-"""An experiment in brief: its rates over its own competitions, from counts that SQL made."""
+"""A summary of an experiment: its rates over its own competitions, from counts by SQL."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ class ExperimentSummary:
     `rates` has any_medal and `COUNTED`, over the `rated` competitions that have a result; it is
     None if nothing has one, or if a competition has no human leaderboard. `interval` is for these
     competitions, run again. `percentile` is the mean over the results whose place is known.
-    `seconds` is the mean and `cost_usd` the sum over the runs that reported them; `priced` is their
-    number. `near_lines` is the number of final scores that are nearer to a medal line than their
-    noise, where that was asked for. `seeds` is the number of different seeds at its competitions,
-    as in medal rates. `imported` says whether results or runs of it were imported: what their
-    agents were told is not known. `flags` are those of the current versions.
+    `seconds` is the mean and `cost_usd` the sum over the runs that reported them; `priced` is the
+    number of runs that reported a cost. `near_lines` is the number of final scores that are closer
+    to a medal line than their noise, if the noise was estimated. `seeds` is the number of different
+    seeds at its competitions, as in medal rates. `imported` says whether it has imported results or
+    runs, for which it is not known what the agents were shown. `flags` are those of the current
+    versions.
     """
 
     experiment: ExperimentRecord
@@ -63,7 +64,7 @@ class ExperimentSummary:
 
     @property
     def missing(self) -> int:
-        """The number of seeds of its competitions without a result, also where there is no run."""
+        """The number of seeds without a result at its competitions, even without a run."""
         return self.seeds * self.competitions - self.counted
 
 
@@ -121,7 +122,7 @@ def summarize(
 def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
     """For each competition with results: their number, those with a medal, and `COUNTED`.
 
-    The competitions are in their order, in which intervals have the same last bits everywhere.
+    The competitions are sorted, so that intervals have the same last bits everywhere.
     """
     sums: dict[str, list[int]] = {}
     for one in counts:
@@ -146,7 +147,8 @@ def rates_of_table(table: list[list[int]]) -> Mapping[str, float]:
 def intervals_of_tables(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
     """The interval of any medal of each table.
 
-    Experiments with as many results at each competition, which are nearly all, share a calculation.
+    Nearly all experiments have the same number of results at each competition; these share a
+    calculation.
     """
     alike: dict[tuple[int, ...], list[int]] = {}
     for number, table in enumerate(tables):
@@ -167,7 +169,7 @@ def intervals_of_tables(tables: Sequence[list[list[int]]]) -> list[Interval | No
 
 
 def spent(listed: ListedExperiment) -> dict[str, Any]:
-    """Times and costs that harnesses reported: the mean, the sum, and the number of runs."""
+    """The times and costs that harnesses reported: mean, sum, and number of runs."""
     sums = listed.spent
     return {
         "seconds": sums["seconds"] / sums["timed"] if sums["timed"] else None,

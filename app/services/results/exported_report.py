@@ -24,8 +24,8 @@ SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only its report
 def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any]:
     """The experiment's attempts of one seed, as a grading report of MLE-bench.
 
-    Scores are rounded as in MLE-bench where that leads to the same medal. Pending runs are omitted,
-    and results at archived competitions.
+    Scores are rounded as in MLE-bench if that leads to the same medal. Pending runs and results at
+    archived competitions are left out.
 
     Raises:
         NotFound: the experiment does not exist, or has no result of this seed.
@@ -66,10 +66,10 @@ def _imported_entry(one: ImportedGradeRecord) -> dict[str, Any]:
 def exported_score(
     score: float, board: Leaderboard | None, medal: Medal | None, above_median: bool
 ) -> float:
-    """The score for a report: rounded as in MLE-bench where that leads to the same medal.
+    """The score for a report: rounded as in MLE-bench if that leads to the same medal.
 
-    Else it is the score as it was compared with the board, or the unrounded score, so that whoever
-    compares it with the thresholds of the report finds the medal of the report.
+    Otherwise it is the score as it was compared with the board, or the unrounded score, so that a
+    comparison with the thresholds of the report gives the medal of the report.
     """
     rounded = round(score, SCORE_DIGITS)
     if board is None:

@@ -17,7 +17,7 @@ __all__ = ["Curves", "MissingResult", "curves"]
 
 
 def evenly_spread(last: float) -> tuple[float, ...]:
-    """24 points up to `last`, which is the last of them to the bit: a submission is at that time.
+    """24 points up to `last`. The last point is exactly `last`, the time of a submission.
 
     >>> evenly_spread(13980.415037 / 3600)[-1] == 13980.415037 / 3600
     True
@@ -29,8 +29,9 @@ def evenly_spread(last: float) -> tuple[float, ...]:
 class Curves:
     """The medal rate under each choice at each point.
 
-    `left_out` counted runs reported no such usage. `missing` has no result or, as imported
-    results, no times; `padding` says how each of them counts. `context` has what else is left out.
+    `left_out` counts runs that reported no such usage. `missing` attempts have no result or, if
+    imported, no times; `padding` says how they count. `context` has everything else that is left
+    out.
     """
 
     axis: Axis

@@ -1,7 +1,7 @@
-"""Experiments in brief: each one's rates over its own competitions, for lists of experiments.
+"""Summaries of experiments, each with rates over its own competitions, for lists.
 
-The rates are those of `experiment_results.medal_rates` with padding=available, over the results
-that are there. Three queries read them for a page of experiments, whatever the number of runs.
+The rates are those of `experiment_results.medal_rates` with padding=available, over the existing
+results. Three queries read them for a page of experiments, whatever the number of runs.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _summaries(
 
 
 def _with_present(summary: ExperimentSummary, listed: ListedExperiment) -> ExperimentSummary:
-    """A cached summary, with the present values of what changes without the results."""
+    """A cached summary, with present values of the fields that change independently of results."""
     return replace(
         summary, experiment=listed.experiment, disclosed=listed.disclosed, **spent(listed)
     )

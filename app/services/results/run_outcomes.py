@@ -38,7 +38,7 @@ class ResultStatus(StrEnum):
     """Whether a run counts in the rates, or why not."""
 
     COUNTED = "counted"
-    LOST = "lost"  # to infrastructure: not the agent's fault
+    LOST = "lost"  # lost to infrastructure, not by the agent
     PENDING = "pending"  # it has no result yet
     NO_BASELINE = "no_baseline"  # no baseline is known for its competition
 

@@ -26,9 +26,9 @@ class SensitivityChoice(StrEnum):
 class Variant:
     """The rate, in percent, under one other choice.
 
-    `change` is its difference to the rate as asked, in points. Where the rate cannot be told under
-    this choice, `refused` says why, and the numbers are None. `missing` results count in it as its
-    padding says.
+    `change` is its difference from the requested rate, in points. If there is no rate under this
+    choice, `refused` says why, and the numbers are None. `missing` is the number of missing
+    results, which count by its padding.
     """
 
     choice: SensitivityChoice
@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The rate as asked, and under each other choice: the largest changes of a kind first."""
+    """The requested rate, and that under each other choice, largest changes of a kind first."""
 
     context: ResultContext
     rate: str
@@ -84,14 +84,14 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
 
 
 def _size(change: float | None) -> float:
-    """The size of a change in points; equal ones are equal although their last bits differ."""
+    """The size of a change in points; changes that differ in their last bits are equal."""
     return round(abs(change or 0.0), 9)
 
 
 def _counted(
     context: Context, name: str, filters: ResultFilter
 ) -> tuple[ResultContext, list[tuple[SensitivityChoice, str, Grid | str]]]:
-    """What counts as asked, and without each flag and with each padding: or why nothing does."""
+    """The counted attempts as asked, without each flag, and with each padding; or why none."""
     with context.database.snapshot():
         counted, _ = gathered(context, name, filters)
         asked = counted(filters)
@@ -123,7 +123,7 @@ def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:
         reason = "It is the only competition."
         return _refused(SensitivityChoice.COMPETITION, slug, reason)
     other, ends, runs = rate_and_intervals(grid, at, rest)
-    # The seeds that a result missing at this competition leaves out stay left out at the others.
+    # Seeds that are left out because of a missing result here stay left out at the others.
     gaps = sum(complete or each != slug for each, _ in grid.missing)
     change = other - mean
     return Variant(

@@ -39,8 +39,8 @@ from app.storage.queries.regrades.in_force import InForce, in_force
 class SuccessScope:
     """The runs that count, their baselines, and the improvement that makes a success.
 
-    Without a `threshold` each baseline has its own. `starter` is an experiment: the mean scores of
-    its runs are the baselines of competitions that declare none.
+    Without a `threshold` each baseline has its own. `starter` is an experiment whose mean scores
+    are the baselines of competitions that declare none.
     """
 
     filters: ResultFilter
@@ -156,7 +156,7 @@ def success(
 
 
 def _known(one: RunOutcome) -> RunOutcome:
-    """The run; one that has no result yet is left out like others where no baseline is known."""
+    """The run; if it has no result yet and no baseline is known, it is left out."""
     without = one.status is ResultStatus.PENDING and one.baseline is None
     return replace(one, status=ResultStatus.NO_BASELINE) if without else one
 
@@ -179,7 +179,7 @@ def _unjudged(
 
 
 def _without_baseline(context: Context, slugs: set[str]) -> set[str]:
-    """Those of these competitions whose present version is here and declares no baseline."""
+    """The competitions among these whose current version declares no baseline."""
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     declared = {each.slug: context.catalogue.declaration(each.id).baseline for each in versions}

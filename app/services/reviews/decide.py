@@ -33,8 +33,8 @@ def decide(
 ) -> ReviewRecord:
     """Accept a run, exclude it from rates, or annotate it. The decision before ends.
 
-    A run without signals can be decided about too. `by` is the id of the admin's key; None for a
-    command on the server.
+    A decision does not need signals. `by` is the id of the admin's key; None for a command on the
+    server.
 
     Raises:
         NotFound: the run does not exist.
@@ -107,7 +107,7 @@ def add_known_leak(
 
 
 def remove_known_leak(context: Context, slug: str, sha256: str, *, by: str | None) -> None:
-    """Take a file from the list. Signals that it gave stay.
+    """Remove a file from the list. Its signals stay.
 
     Raises:
         NotFound: it is not listed.

@@ -1,4 +1,4 @@
-"""Find files of other experiments whose predictions are nearly equal, among those sent lately."""
+"""Find recent files of other experiments whose predictions are nearly equal."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from app.review.likeness import NEAR_SHARE, Cells, near_shares
 from app.storage.queries.reviews import sketches
 from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
-MOST_FILES = 20_000  # of one version, the latest: those of them that have numbers are compared
+MOST_FILES = 20_000  # the latest files of a version, of which those with numbers are compared
 MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
 FILES_PER_QUERY = 2_000
-MOST_LATER = 500  # near files with larger numbers that are asked for
+MOST_LATER = 500  # the number of near files with larger numbers that are searched for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
     """Files that are reviewed together in one session.
 
-    `last` is the time of the last review before this one. `probed` are the files' runs that have
-    the signal of probing. `repeated` are the numbers of the files whose predictions another file of
-    the version has. Turns follow one another, those of several servers too.
+    `last` is the time of the review before this one. `probed` are the files' runs that have the
+    signal of probing. `repeated` are the numbers of the files whose predictions another file of the
+    version has. Turns never overlap, even on several servers.
     """
 
     files: Sequence[GradedFile]
@@ -55,14 +55,14 @@ class _Version:
 
 @dataclass(frozen=True, slots=True)
 class NearFile:
-    """A file that is nearly equal: the share of the compared numbers that are near."""
+    """A file that is nearly equal, and the share of the compared numbers that are near."""
 
     file: FileCells
     share: float
 
 
 class NearFiles:
-    """The numbers of all versions' latest files. Only what is new is read. For one thread."""
+    """The numbers of all versions' latest files. Only new files are read. For one thread."""
 
     def __init__(self) -> None:
         self._versions: LRUCache[int, _Version] = LRUCache(MOST_VERSIONS)
@@ -70,10 +70,10 @@ class NearFiles:
     def nearest(
         self, session: Session, one: GradedFile, cells: Cells, turn: Turn
     ) -> NearFile | None:
-        """The file of another experiment, graded before, that is most like this one, if near.
+        """The nearest file of another experiment that was graded before, if it is near enough.
 
-        A file with a larger number that was reviewed before counts too: this one was committed
-        later, and that one was not compared with it.
+        A file with a larger number that was reviewed before counts too, because this one was
+        committed later, so that the other one was not compared with it.
         """
         version = self._read(session, one.version_id, turn)
         shares = near_shares(cells, version.cells)
@@ -94,16 +94,16 @@ class NearFiles:
     def _read(self, session: Session, version_id: int, turn: Turn) -> _Version:
         """A version's files as they are in the session of a turn.
 
-        A file's number is given when its row is inserted, and its row is seen when it is committed:
-        of two processes that grade, the one that commits first may have the larger number. A file
-        that was committed late was reviewed since the turn before, or waits, and is in this turn if
-        one with a larger number is.
+        A file gets its number when its row is inserted, and its row becomes visible when it is
+        committed, so of two processes that grade, the one that commits first may have the larger
+        number. A file that was committed late was reviewed since the previous turn, or waits and is
+        in this turn if a file with a larger number is.
         """
         version = self._versions.get(version_id)
         if version is not None and version.turn is turn:
             return version
         if version is None:
-            # SQLite sorts what follows for each query, so older files would make each slower.
+            # SQLite sorts all later rows for each query, so older files would make each slower.
             version = _Version(last=sketches.before_latest(session, version_id, MOST_FILES))
         else:
             since = version.turn.last if version.turn else sketches.NEVER

@@ -19,7 +19,7 @@ from app.storage.queries.reviews.signals import QueuedRun, SignalRecord
 
 @dataclass(frozen=True, slots=True)
 class QueueFilter:
-    """Which runs of the queue are asked for; None: any."""
+    """The runs of the queue that are requested; None: any."""
 
     state: QueueState = QueueState.OPEN
     level: Level | None = None

@@ -18,7 +18,7 @@ from app.storage.database.records import VersionFileRecord
 from app.storage.queries import version_files
 from app.storage.queries.reviews.sketches import digest_of
 
-WAIT_SECONDS = 0.5  # between looks whether this process ends
+WAIT_SECONDS = 0.5  # between checks whether this process ends
 log = logging.getLogger("podium.reviews")
 
 
@@ -26,7 +26,7 @@ log = logging.getLogger("podium.reviews")
 class VersionFacts:
     """A version's facts. `bound` is None for a metric.py, whose best score is not known.
 
-    `sample_digest` names the predictions of the sample submission; None if it is not a valid file.
+    `sample_digest` is the digest of the sample submission's predictions; None if it is not valid.
     """
 
     higher_is_better: bool

@@ -15,7 +15,7 @@ from app.storage.queries import amendments
 from app.storage.queries import archive as archivals
 from app.storage.queries.archive import ArchivalRecord
 
-MOST_NAMED = 5  # archived competitions in a refusal
+MOST_NAMED = 5  # archived competitions that a refusal names
 
 
 def archived(context: Context, kind: ArchivalKind, names: list[str]) -> dict[str, ArchivalRecord]:
@@ -31,9 +31,9 @@ def suite_slugs(
     archived: bool = False,
     as_of: datetime | None = None,
 ) -> set[str] | None:
-    """The competitions of a suite, those that are archived only with `archived`; None without one.
+    """The competitions of a suite, with archived ones only if `archived`; None without a suite.
 
-    With `as_of` those count that were archived then.
+    With `as_of`, competitions count as archived if they were archived then.
 
     Raises:
         NotFound: no suite has this name.
@@ -54,8 +54,8 @@ def archived_competitions(
 ) -> Callable[[str], tuple[str, ...]]:
     """For each of these experiments (None: all), the archived competitions that its results omit.
 
-    These are the archived ones of the suite, or without one those at which the experiment has
-    results; with `archived` none. The database is asked once, for all experiments.
+    These are the archived competitions of the suite, or without a suite those at which the
+    experiment has results; with `archived` none. One query reads them for all experiments.
 
     Raises:
         NotFound: no suite has this name.
@@ -77,7 +77,7 @@ def archived_competitions(
 
 
 def archived_note(hidden: Sequence[str]) -> str:
-    """A sentence that names archived competitions, where results at others are missing.
+    """A sentence that names archived competitions, for an error about missing results at others.
 
     >>> archived_note(["leaf-classification"])
     ' Left out because archived: leaf-classification. Ask with archived=true to count it.'
@@ -98,7 +98,7 @@ def _archived_of_suite(context: Context, suite: str, as_of: datetime | None) -> 
 def refuse_archived(
     session: Session, kind: ArchivalKind, name: str, *, tells_reason: bool = True
 ) -> None:
-    """Let pass what is not archived. An admin wrote the reason for readers of results alone.
+    """Refuse an archived thing. Only readers of results see the reason that an admin wrote.
 
     Raises:
         Conflict: it is archived; the text has the time and, with `tells_reason`, the reason.

@@ -1,8 +1,8 @@
 """A cache of competition versions, which never change.
 
 After a lost import a standby may give a version's id to another version. So records are cached by
-id and the database's `losses`. What is made of a record is cached by the record's content, because
-a caller may have read the record before the loss.
+id and the database's `losses`. Values made from a record are cached by the record's content,
+because a caller may have read the record before the loss.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Catalogue:
         return self.entry(self.version(version_id))
 
     def has(self, version_id: int) -> bool:
-        """Whether `of_version` finds it in memory, and reads neither files nor the database."""
+        """Whether `of_version` finds it in memory, without reading files or the database."""
         with self._lock:
             known = self._versions.get((self._database.losses, version_id))
             return known is not None and version_key(known) in self._entries
@@ -89,7 +89,7 @@ class Catalogue:
         return version
 
     def declaration(self, version_id: int) -> Competition:
-        """What a version's competition.toml declares. Reads no file.
+        """The content of a version's competition.toml. Reads no file.
 
         Raises:
             NotFound: no version has this id.
@@ -128,7 +128,7 @@ class Catalogue:
         Raises:
             BadCompetition: the file is not valid.
         """
-        # The file is read at each call, as somebody may change it, and parsed when its text is new.
+        # The file is read at each call, because it may change, and parsed only if its text is new.
         text = suites_text(self._suites_file)
         known, suites = self._suites
         if text != known:

@@ -40,11 +40,11 @@ from app.storage.queries import ids, submissions
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 from app.thread_pool import ThreadPool
 
-# Its name is that under which servers of this data directory claim gradings; restarts keep it.
+# It has the name under which servers of this data directory claim gradings, also after restarts.
 INSTANCE = "instance"
 VERSIONS = "competitions"
 VALIDATORS = 2  # processes, so that a slow check of one run's file does not delay other runs
-WAITING_UNCERTAINTIES = 200  # submissions whose noise is asked for
+WAITING_UNCERTAINTIES = 200  # submissions whose noise waits to be estimated
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
 
 
@@ -97,8 +97,8 @@ class Context:
     def _catch_up(self) -> None:
         """Notify of changes that were missed while the database connection was lost.
 
-        A standby that has taken over may lack the last writes, and give their numbers again. What
-        is cached by such a number is not found any more (see `Database.losses`): it is dropped.
+        A standby that has taken over may lack the last writes, and give their ids again. Cached
+        values of such ids are not found any more (see `Database.losses`), so they are dropped.
         """
         self.kept.clear()
         self.own_metrics.forget()
@@ -114,7 +114,7 @@ class Context:
 
 
 def require_postgres_of_queue(settings: Settings) -> None:
-    """Check that a queue has PostgreSQL. Call before anything is made.
+    """Check that a queue has PostgreSQL. Call this before anything is created.
 
     Raises:
         QueueNeedsPostgres: PODIUM_DISPATCH is queue and the database is SQLite.
@@ -195,7 +195,7 @@ def open_context(
 
 
 def continue_ids(database: Database) -> None:
-    """Let the ids that this process makes sort after those of the database.
+    """Make the new ids of this process sort after those in the database.
 
     Call it once the schema is upgraded. The clock may have been set back since the last start.
 
@@ -204,7 +204,7 @@ def continue_ids(database: Database) -> None:
     """
     with database.read() as session:
         ids.continue_ids(session)
-        # SQLite would keep the pages that this read, and not meet damage of them on the disk.
+        # SQLite would cache the pages that this read, and not notice their damage on the disk.
         session.connection().invalidate()
 
 
@@ -229,5 +229,5 @@ def lock_data_directory(data: Path) -> int:
         raise DataDirectoryInUse(
             f"a Podium server already runs on {data}; stop it, or set PODIUM_DATA_DIR"
         ) from None
-    remove_abandoned(data / FOLDER)  # what killed servers and commands left unfinished
+    remove_abandoned(data / FOLDER)  # temporary files of killed servers and commands
     return descriptor

@@ -23,8 +23,8 @@ def this_environment() -> Environment:
 def agree(database: Database, *, adopt: bool = False) -> None:
     """Check that this process has the environment that grades for this database.
 
-    The first process sets the environment. With `adopt` this process sets it anew, and workers
-    with another environment then refuse to claim submissions.
+    The first process sets the environment. With `adopt` this process replaces it, and workers with
+    another environment then refuse to claim submissions.
 
     Raises:
         OtherEnvironment: the database has another environment.

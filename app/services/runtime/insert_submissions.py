@@ -87,7 +87,7 @@ class _InsertBatch:
             accepted = self._accepted[run.id]
             self._failures.refuse(self._session, run, incoming.received_at, accepted=accepted)
         self._accepted[run.id] += 1
-        if run.started_at is None:  # a researcher submits before the run's key was used
+        if run.started_at is None:  # a researcher may submit before the run's key was used
             runs.start_clocks(self._session, [run.id], incoming.received_at)
             run = self._runs[run.id] = replace(run, started_at=incoming.received_at)
         seconds = (incoming.received_at - (run.started_at or run.created_at)).total_seconds()
@@ -119,11 +119,11 @@ def insert_submissions(
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
-    With `queues` they are queued in the same transaction, so that no submission is stored without
-    a job, and `own_metrics` says for which ones a metric.py is needed. `step` is
-    PODIUM_OUTCOME_STEP_SECONDS. Without `failures` no file is refused for the failures of its run.
-    With `may_be_stored` this was tried before, and the answer to the commit may have been lost:
-    what is stored already is not stored again.
+    With `queues` they are queued in the same transaction, so that no submission is stored without a
+    job, and `own_metrics` says which ones need a metric.py. `step` is PODIUM_OUTCOME_STEP_SECONDS.
+    Without `failures` no file is refused for the failures of its run. `may_be_stored` says that
+    this was tried before, and that the answer to the commit may have been lost: submissions that
+    are stored already are not stored again.
     """
     versions = {one.run_id: one.version_id for one in incoming}
     now = max((one.received_at for one in incoming), default=datetime.now(UTC))
@@ -141,7 +141,7 @@ def insert_submissions(
 
 
 def _defer(session: Session, new: list[SubmissionRecord], own_metrics: OwnMetrics) -> None:
-    """Queue jobs for submissions, each behind those of its run that are not settled yet."""
+    """Queue jobs for submissions, each after those of its run that are not settled yet."""
     if not new:
         return
     behind = submission_counts.open_of_runs(session, {one.run_id for one in new})

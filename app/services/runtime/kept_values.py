@@ -1,4 +1,4 @@
-"""Values computed from results, kept while what they were computed from does not change."""
+"""A cache of values that are computed from results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cachetools import LRUCache
 from app.errors import Unavailable
 
 MOST_BYTES = 200_000_000
-MOST_WAITING = 20  # each waits in one of 40 threads that every other request needs too
+MOST_WAITING = 20  # each waits in one of 40 threads, which all requests share
 BUSY = "Other results of many experiments are being computed; try again in some seconds."
 
 
 class KeptValues:
-    """Values by key, each with the version of what it was computed from; the oldest go first."""
+    """Values by key, each with the version of its inputs; the oldest are removed first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._turn = threading.Lock()
@@ -29,10 +29,10 @@ class KeptValues:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """The turn of whoever computes over all experiments.
+        """The turn to compute over all experiments.
 
-        There is one at a time, so that several who ask for the same compute it once, and a
-        processor is left for submissions.
+        Only one thread has it at a time, so that the same value is computed once for several
+        requests, and a processor is left for submissions.
 
         Raises:
             Unavailable: too many wait.
@@ -52,7 +52,7 @@ class KeptValues:
         return found[1] if found is not None and found[0] == version else None
 
     def put(self, key: Hashable, version: Hashable, value: Any, size: int) -> None:
-        """Keep a value of about `size` bytes in place of the key's earlier version."""
+        """Cache a value of about `size` bytes in place of the key's earlier version."""
         with self._lock:
             if size < self._values.maxsize:
                 self._values[key] = (version, value, size)

@@ -1,4 +1,4 @@
-"""Which competition versions have a metric.py of their own: asked once, since none changes."""
+"""Which competition versions have a metric.py: looked up once, since versions never change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from app.storage.queries import version_files
 
 
 class OwnMetrics:
-    """What this process knows of versions. Callable from any thread."""
+    """What this process knows about versions. Callable from any thread."""
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
 
     def among(self, session: Session, versions: Collection[int]) -> set[int]:
-        """Those of these versions that have a metric.py."""
+        """The versions among these that have a metric.py."""
         known = self._known
         new = [version for version in versions if version not in known]
         if new:
@@ -26,9 +26,9 @@ class OwnMetrics:
         return {version for version in versions if known[version]}
 
     def known_to_have(self, version: int) -> bool:
-        """Whether the version has a metric.py, as far as `among` was asked about it."""
+        """Whether `among` has found that the version has a metric.py."""
         return self._known.get(version, False)
 
     def forget(self) -> None:
-        """Forget all: a standby that took over may give the number of a lost version again."""
+        """Forget all, because a standby that took over may give the id of a lost version again."""
         self._known = {}

@@ -9,11 +9,11 @@ from app.errors import Invalid
 
 Item = TypeVar("Item")
 Cursor = TypeVar("Cursor")
-MOST_DIGITS = 18  # a number of so many digits always fits into a column of integers
+MOST_DIGITS = 18  # a number with this many digits always fits into a column of integers
 
 
 def one_more(limit: int | None) -> int | None:
-    """The limit of a query that also finds out whether a page is the last one. None: no limit."""
+    """The limit of a query that also shows whether a page is the last one. None: no limit."""
     return None if limit is None else limit + 1
 
 
@@ -22,7 +22,7 @@ def page_of(
 ) -> tuple[list[Item], Cursor | None]:
     """The first `limit` of the items that were found, and the cursor, None after the last page.
 
-    `cursor` gives that of the page after an item.
+    `cursor` returns the cursor of the page after an item.
 
     >>> page_of(["a", "b", "c"], 2, str.upper), page_of(["a", "b"], 2, str.upper)
     ((['a', 'b'], 'B'), (['a', 'b'], None))
@@ -35,7 +35,7 @@ def page_of(
 
 
 def wrong_cursor() -> Invalid:
-    """The error for a cursor that no page of the list has given."""
+    """The error for a cursor that is not from this list."""
     return Invalid("cursor: it is not the next_cursor of a page of this list.")
 
 

@@ -1,6 +1,7 @@
-"""The public files of a competition version: hundreds of thousands, so they are read once.
+"""A cache of the public files of competition versions: there may be hundreds of thousands.
 
-Keys have the database's `losses` too: after a lost import a standby may give the id to another one.
+Cache keys contain the database's `losses`, because after a lost import a standby may give the id to
+another version.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ BYTES_BESIDE = 1000  # memory of a version beside its JSON and two numbers for e
 class PublicFiles(Sequence[dict[str, Any]]):
     """The files of one version as `{name, bytes, sha256}`, by name. They never change.
 
-    They are kept as `json`, which is what most answers have of them: objects would take four times
-    the memory.
+    They are kept as `json`, which most answers contain: objects would take four times the memory.
     """
 
     def __init__(self, files: Iterable[Mapping[str, Any]]) -> None:
@@ -65,14 +65,14 @@ class PublicFiles(Sequence[dict[str, Any]]):
         return found
 
     def part(self, begin: int, end: int) -> memoryview:
-        """The JSON of the files from one number to before another, joined by commas: no copy."""
+        """The JSON of files from one index up to another, joined by commas, without a copy."""
         if begin >= end:
             return memoryview(b"")
         return memoryview(self.json)[self._begins[begin] : self._begins[end] - 1]
 
     @property
     def size(self) -> int:
-        """The bytes of memory that it takes, about."""
+        """About the number of bytes of memory that it takes."""
         return len(self.json) + 16 * len(self) + BYTES_BESIDE
 
     @cached_property
@@ -85,7 +85,7 @@ class PublicFiles(Sequence[dict[str, Any]]):
 
 
 class PublicFilesOfVersions:
-    """Reads the public files of versions, and keeps those that were asked for last."""
+    """Reads the public files of versions, and caches the most recently used ones."""
 
     def __init__(self, database: Database, most_bytes: int = CACHED_BYTES) -> None:
         self._database = database
@@ -100,6 +100,6 @@ class PublicFilesOfVersions:
         condition=lambda self: self._reading,
     )
     def of(self, version_id: int) -> PublicFiles:
-        """The public files of the version with this id; none where there is no such version."""
+        """The public files of the version with this id; none if there is no such version."""
         with self._database.read() as session:
             return PublicFiles(competitions.public_files(session, version_id))

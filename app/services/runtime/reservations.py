@@ -1,9 +1,9 @@
-"""Reserve a submission's place in its run before its bytes are stored.
+"""Reserve a submission in its run's quotas before its bytes are stored.
 
-A submission is refused when its row is written: by then its bytes are in the store, and nobody may
-remove them safely, because another submission may have the same bytes. So the same questions are
-asked before that. A submission whose row is not written yet has a reservation, so that two that
-arrive together do not both get the last place.
+A submission may be refused when its row is written. By then its bytes are in the store, and cannot
+be removed safely, because another submission may have the same bytes. So the same conditions are
+checked before. A submission whose row is not written yet has a reservation, so that of two that
+arrive together only one can be the last that the quota allows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from app.storage.queries import submissions
 
 @dataclass(frozen=True, slots=True)
 class WantedPlace:
-    """The place of a submission that is not stored yet: its run, its bytes, and its key."""
+    """A submission that is not stored yet: its run, its bytes, and its key."""
 
     run: RunRecord
     blob: Blob
@@ -41,24 +41,24 @@ class WantedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A place in a run. Call `release` once the row is written, or if it never will be.
+    """A reservation in a run. Call `release` once the row is written, or if it never will be.
 
     The result of `released` is whether it was.
     """
 
     idempotency_key: str | None = None
-    stores: bool = True  # not: these bytes came before with the same key
+    stores: bool = True  # not if these bytes came before with the same key
     released: Future[bool] = field(default_factory=Future)
 
     def release(self, *, is_stored: bool = False) -> None:
-        """Give the place back, and the bytes too unless they are stored. May be called twice."""
+        """Release the submission, and also its bytes unless they are stored. May be repeated."""
         if not self.released.done():
             self.released.set_result(is_stored)
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """It depends on a submission whose row is being written. Ask again when `until` is done."""
+    """It depends on a submission whose row is being written. Try again when `until` is done."""
 
     until: Future[bool]
 
@@ -80,11 +80,11 @@ class Reservations:
     def reserve(
         self, database: Database, wanted: Sequence[WantedPlace], now: datetime
     ) -> list[Outcome]:
-        """A place for each submission. Errors are returned, not raised.
+        """Make a reservation for each submission. Errors are returned, not raised.
 
         The errors are RunClosed, QuotaExceeded, TooManyFailures and IdempotencyMismatch. Several
-        processes that serve one run do not know each other's reservations: the row's transaction
-        decides then.
+        processes that serve one run do not know each other's reservations: then the row's
+        transaction decides.
         """
         made: list[Reservation] = []
         try:
@@ -94,8 +94,8 @@ class Reservations:
                 for one, outcome in zip(wanted, found, strict=True)
             ]
         except BaseException:
-            # The database was lost after some decisions. Nobody else would give these places back,
-            # and whoever sends one of their keys again would wait for ever.
+            # The database was lost after some reservations. Nobody else would release them, and a
+            # request that sends one of their keys again would wait for ever.
             for reservation in made:
                 reservation.release()
             raise
@@ -118,14 +118,14 @@ class Reservations:
         now: datetime,
         made: list[Reservation],
     ) -> list[Outcome]:
-        """The outcomes for these. Adds the reservations to `made` as it makes them."""
+        """The results for these submissions. Adds the reservations to `made` as it makes them."""
         if not any(
             one.run.limits or one.idempotency_key or self.failures.may_refuse(database, one.run)
             for one in wanted
         ):
             return [Reservation() for _ in wanted]
-        # The lock comes before the session: a row that was written before a reservation's end is
-        # seen by every session that begins after it.
+        # Lock before the session begins: then the session sees every row that was written before
+        # its reservation was released.
         with self._lock:
             self._forget_released()
             pending = {one.run.id: self._by_run.get(one.run.id, []) for one in wanted}
@@ -135,7 +135,7 @@ class Reservations:
                 ]
 
     def _forget_released(self) -> None:
-        """Forget those of all runs: a run sends nothing after its last file.
+        """Forget released reservations of all runs, since a run may send no more files.
 
         A future keeps its callbacks, and they keep the files of requests that waited for it.
         """

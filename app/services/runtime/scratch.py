@@ -1,7 +1,7 @@
-"""Temporary directories on the disk of the stored files, which end with the process that has them.
+"""Temporary directories on the disk of the stored files, for the lifetime of a process.
 
-A command may import a folder for hours while a server starts beside it. So each directory is locked
-by its process, and only what nobody has locked is removed.
+A command may import a folder for hours while a server starts. So each process locks its directory,
+and only unlocked directories are removed.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class ScratchDirectories:
         return directory
 
     def close(self) -> None:
-        """Let the next server remove what is left."""
+        """Unlock the directory, so that the next server removes what is left."""
         with self._lock:
             while self._held:
                 os.close(self._held.popitem()[1])
 
 
 def remove_abandoned(root: Path) -> None:
-    """Remove what dead processes left below `root`."""
+    """Remove the directories of dead processes below `root`."""
     for path in root.iterdir() if root.is_dir() else ():
         with contextlib.suppress(OSError):
             if path.is_symlink():

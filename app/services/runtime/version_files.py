@@ -38,7 +38,7 @@ VersionKey = tuple[int, str, datetime]
 
 
 def version_key(version: VersionRecord) -> VersionKey:
-    """What no other version has: after a lost import a standby may give its id again."""
+    """A key that no other version has. An id is not enough: a standby may give it again."""
     return version.id, version.content_hash, version.imported_at
 
 
@@ -82,7 +82,7 @@ class VersionFiles:
         return lease
 
     def were_leased(self, version_id: int) -> bool:
-        """Whether this process had a lease with the answers: a next one reads only what changed."""
+        """Whether this process had a lease with the answers. Then a new one reads only changes."""
         with self._lock:
             return (self._database.losses, version_id) in self._leased
 
@@ -133,7 +133,8 @@ class VersionFiles:
             files = version_files.all_files(session, version.id)
         directory = self.imported_directory(version.slug, version.content_hash)
         if directory.is_dir():
-            # Damaged answers must not become those of a new version, whose digest they then have.
+            # Damaged answers must not become those of a new version, since its digest would fit
+            # them.
             for file in files:
                 self._verified.require(directory / file.path, file.sha256)
                 (folder / file.path).parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +162,7 @@ class VersionFiles:
     def repair(self, version: VersionRecord, directory: Path, staged: Iterable[StagedFile]) -> None:
         """Replace damaged and missing files of a version by the same bytes, staged again.
 
-        A staged file with other bytes is passed over: notes about the source are not content.
+        A staged file with other bytes is left out, because notes about the source are not content.
 
         Raises:
             StorageFull, StoreAway: some files may be replaced already.
@@ -190,7 +191,7 @@ class VersionFiles:
                     raise
 
     def _verify(self, version: VersionRecord, directory: Path, *, answers: bool) -> None:
-        """Compare the files with their digests; each again only after it changed on the disk."""
+        """Compare the files with their digests, again only if a file has changed on the disk."""
         for file in self._working_files(version, answers=answers):
             self._verified.require(directory / file.path, file.sha256)
 
@@ -225,7 +226,7 @@ class VersionFiles:
 
 
 def version_directories(root: Path) -> Iterator[Path]:
-    """The directories of versions below `root`, sorted. Other files there are not Podium's."""
+    """The directories of versions below `root`, sorted. Other files there are ignored."""
     for path in sorted(root.glob("*/*")):
         if NAME.fullmatch(path.name) and path.is_dir():
             yield path

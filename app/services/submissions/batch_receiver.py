@@ -41,7 +41,7 @@ log = logging.getLogger("podium.submissions")
 
 @dataclass(frozen=True, slots=True)
 class IncomingSubmission:
-    """A submission whose bytes were received, and what it was sent with.
+    """A submission whose bytes were received, and its metadata.
 
     `blob` is the digest and the length of `data`.
     """
@@ -116,11 +116,11 @@ class BatchReceiver:
             pass
 
     def _receive_group(self) -> bool:
-        """Receive those that have waited longest. Says whether more wait."""
+        """Receive those that have waited longest. Returns whether more wait."""
         with self._lock:
             group, self._waiting = self._waiting[:GROUP_SIZE], self._waiting[GROUP_SIZE:]
             has_more = bool(self._waiting)
-        # Some may have waited for others in a group that failed, and got its error.
+        # Some may have waited for others in a group that failed, and have got its error.
         group = [one for one in group if not one[1].done()]
         try:
             if group:
@@ -162,7 +162,7 @@ class BatchReceiver:
     def _admit(
         self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]
     ) -> Sequence[Admission | Exception]:
-        """What `admit_all` says of each. One that nobody can admit fails no other of its group."""
+        """The results of `admit_all`; an error for one submission does not affect the others."""
         senders = [incoming.sender for incoming, _ in group]
         try:
             return admit_all(self._context, senders)
@@ -179,7 +179,7 @@ class BatchReceiver:
         return found
 
     def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
-        """Those that may be stored, each with its place. The others are refused, or wait."""
+        """The submissions that may be stored, with reservations; others are refused, or wait."""
         wanted = [
             WantedPlace(run, incoming.blob, incoming.meta.idempotency_key)
             for incoming, _, _, run in admitted

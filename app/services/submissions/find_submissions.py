@@ -1,7 +1,7 @@
-"""Find submissions of a run, with the outcomes that the caller may see at a moment and no others.
+"""Find submissions of a run, with only the outcomes that the caller may see at a moment.
 
-Reading the outcome of a file with many mistakes takes longer: whoever may not see it yet could tell
-by the time of an answer that it is there, and so how long grading took.
+Reading the outcome of a file with many mistakes takes longer. A caller who may not see it yet could
+tell from the time of an answer that it exists, and so how long grading took.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class FoundSubmission(NamedTuple):
 
 
 class Query(Protocol):
-    """A query for submissions of one run, which reads their outcomes only if it is told to."""
+    """A query for submissions of one run, which reads their outcomes only if asked to."""
 
     def __call__(self, *, outcomes: bool) -> Found:
         """The submissions."""
@@ -42,7 +42,8 @@ def read_outcomes(
 ) -> Found:
     """The submissions that a query finds, with the outcomes that the caller may see `now`.
 
-    Show them as of the same moment. What is hidden then has neither grade, problem nor warnings.
+    Show them as of the same moment. Submissions that are hidden then have no grade, problem or
+    warnings.
     """
     step = context.settings.outcome_step_seconds
     if not caller.is_run or not run.feedback.hides_time or step <= 0:

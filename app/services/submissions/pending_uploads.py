@@ -1,6 +1,6 @@
 """Uploaded files that are not submitted yet. Kaggle's clients upload first and submit later.
 
-The bytes are in the blob store and a row names them. So each of the requests may reach a different
+The bytes are in the blob store and a row names them, so each of the requests may reach a different
 server.
 """
 
@@ -29,7 +29,7 @@ def submission_key(nonce: str) -> str:
 
 
 def refuse_useless(context: Context, nonce: str, run_id: str) -> None:
-    """Refuse an upload that nobody could submit: its run is over, or its address had one.
+    """Refuse an upload that nobody could submit: its run is over, or its address was used.
 
     Raises:
         RunClosed: the run was closed, or its hours are over.

@@ -19,7 +19,7 @@ from app.storage.queries import submission_counts
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How many submissions of a run count, and how many more it may send now (None: no limit)."""
+    """How many submissions of a run count, and how many more it may send (None: no limit)."""
 
     today: int
     total: int
@@ -30,7 +30,7 @@ class Quota:
 def quota(context: Context, caller: Caller, run: RunRecord) -> Quota:
     """How much of its quota a run has used at this moment.
 
-    The numbers tell a run's key how many files failed, so these are in the ledger first.
+    The numbers reveal how many files failed, so the failures are entered in the ledger first.
     """
     used = _quota(context, run)
     record_counted_failures(context, caller, run)

@@ -1,4 +1,4 @@
-"""Enter into the exposure ledger which numbers and failures a key was shown or told of."""
+"""Enter the numbers and failures that a key was shown in the exposure ledger."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def record_disclosures(
     """Record each number and each failure the first time that it is disclosed.
 
     Returns when it is committed. A repeat discloses nothing new. `failed` are the submissions whose
-    state is shown as failed: the failures among them are those that the file can have brought
-    about. `prefix` begins the kinds of disclosures to a harness. With `is_first` the ledger is not
-    asked which numbers it has.
+    state is shown as failed: the failures among them are those that the file can have caused.
+    `prefix` begins the kinds of disclosures to a harness. With `is_first` the ledger is not queried
+    for the numbers that it has.
     """
     entries = [
         (prefix + kind, grade)
@@ -62,7 +62,7 @@ def record_disclosures(
     new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
     if not new:
         return
-    # All servers enter in the order of the submissions: no deadlock.
+    # All servers write in the order of the submissions, so that there is no deadlock.
     new.sort(key=itemgetter(1))
 
     def record(session: Session) -> None:
@@ -74,11 +74,11 @@ def record_disclosures(
 
 
 def record_counted_failures(context: Context, caller: Caller, run: RunRecord) -> None:
-    """Record the failures of a run before a key is told of a number that counts them.
+    """Record the failures of a run before a key is shown a number that counts them.
 
-    How many submissions are left, or a refusal because of failures, tells of them even if the key,
-    that of the run or of a harness, never asks for the submissions. Those whose outcome is not
-    shown yet are in no such number. For readers of results nothing is recorded.
+    The number of submissions that are left, or a refusal because of failures, reveals them even if
+    the key, of the run or of a harness, never asks for the submissions. Such a number does not
+    count submissions whose outcome is not shown yet. For readers of results nothing is recorded.
     """
     if caller.reads_results or not run.feedback.shows_state:
         return
@@ -92,7 +92,7 @@ def record_counted_failures(context: Context, caller: Caller, run: RunRecord) ->
 
 
 def record_refusal(context: Context, key: str | None, run_id: str) -> None:
-    """Record the failures because of which a file of the holder of this key is refused."""
+    """Record the failures that are the reason for a refusal of a file sent with this key."""
     with context.database.read() as session:
         caller = authenticate(session, key)
         run = own_run(session, caller, run_id)

@@ -27,7 +27,7 @@ from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecor
 from app.storage.queries import submissions
 
 PAGE_SIZE = 100  # submissions read by one query
-RECHECKED = 32  # latest final submissions that are compared again, to find late commits among them
+RECHECKED = 32  # the latest final submissions, checked again for late commits among them
 FINAL_STATES = frozenset({*SETTLED, RECEIVED})
 CURSOR_PATTERN = re.compile(r"(\d{1,9})\.([a-z0-9_]{0,64})\.(open|closed)")
 
@@ -76,7 +76,7 @@ class EventPage:
     """The events of one query.
 
     If not `complete`, more events are ready now. If `finished`, no more events will follow.
-    At the time `next_at` an outcome may be shown that is there already.
+    `next_at` is the time at which an outcome that exists already may be shown.
     """
 
     events: list[Event]

@@ -43,7 +43,7 @@ def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> 
 
 
 def record_from(context: Context, run_id: str, start: str) -> SubmissionRecord | None:
-    """The first submission of a run whose id begins with `start`, for its file: nothing is told."""
+    """The first submission of a run whose id begins with `start`. Discloses no outcome."""
     with context.database.read() as session:
         found = submissions.list_submissions(session, run_id, after=start, limit=1, outcomes=False)
     return found[0][0] if found and found[0][0].id.startswith(start) else None
@@ -54,8 +54,8 @@ def newest_and_best(
 ) -> tuple[datetime, float | None] | None:
     """When the run's newest file was received, and its best `score` that its key may see now.
 
-    `score` is the name of a score of grades. The ledger then has this number alone. None without a
-    submission.
+    `score` is the name of a score in grades. Only this number is entered in the ledger. None
+    without a submission.
     """
     now, step = datetime.now(UTC), context.settings.outcome_step_seconds
     with context.database.read() as session:

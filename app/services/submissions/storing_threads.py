@@ -1,4 +1,4 @@
-"""Threads that store the bytes of submissions: large files keep no small ones waiting."""
+"""Threads that store the bytes of submissions, so that small files do not wait for large ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from app.thread_pool import ThreadPool
 Result = TypeVar("Result")
 
 LARGE_BYTES = 1 << 20
-# A large file may take minutes to a slow remote store, and few of them use up its bandwidth. The
-# threads of the event loop are left to what takes a moment.
+# To store a large file in a slow remote store may take minutes, and a few of them use up its
+# bandwidth. So they do not use the threads of the event loop, which are for short work.
 _of_small = ThreadPool(16, thread_name_prefix="storing")
 _of_large = ThreadPool(8, thread_name_prefix="storing-large")
 

@@ -40,7 +40,7 @@ class SubmissionMeta:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What a submission was sent with: its API key, its run and its Idempotency-Key."""
+    """The API key, the run and the Idempotency-Key of a submission."""
 
     key: str | None
     run_id: str
@@ -64,8 +64,8 @@ def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
 def admit(context: Context, sender: Sender) -> Admission:
     """Authenticate a key and find its run.
 
-    With an Idempotency-Key the run may be closed: a client may repeat a request whose answer was
-    lost. Whether that key is known is looked up after the body, when the key is certain.
+    With an Idempotency-Key the run may be closed, because a client may repeat a request whose
+    answer was lost. That key is looked up after the body, when it is certain.
 
     Raises:
         Unauthorized: the key is not valid. Otherwise as `open_run`.
@@ -118,7 +118,7 @@ def _admission(
 def _graded_run(context: Context, run: RunRecord) -> RunRecord:
     """The run, if its competition is graded. Call it without a session: it may need one.
 
-    It reads no file: all small submissions wait in one thread for their admission.
+    It reads no file, because one thread admits all small submissions.
     """
     refuse_measured(context.catalogue.declaration(run.version_id))
     return run
@@ -169,7 +169,7 @@ async def store_bytes(
         StorageFull, StoreAway: the bytes cannot be stored.
     """
     reservation = await _reserve(context, run, announced, meta)
-    is_stored = True  # it may be stored even where this request is cancelled
+    is_stored = True  # it may be stored even if this request is cancelled
     try:
         blob = await store_in_thread(announced.bytes, put) if reservation.stores else announced
         row = new_submission(run, submission_id, blob, meta)
@@ -186,7 +186,7 @@ async def store_bytes(
 async def _reserve(
     context: Context, run: RunRecord, announced: Blob, meta: SubmissionMeta
 ) -> Reservation:
-    """A place for a submission whose bytes are received but not stored."""
+    """Reserve a submission whose bytes are received but not stored."""
     wanted = WantedPlace(run, announced, meta.idempotency_key)
     while True:
         found = await _ask_for_place(context, wanted)
@@ -199,7 +199,7 @@ async def _reserve(
 
 
 async def _ask_for_place(context: Context, wanted: WantedPlace) -> Outcome:
-    """Ask in a thread. A place that comes after this request has ended is given back."""
+    """Reserve in a thread. A reservation that is made after this request has ended is released."""
     answer: Future[Outcome] = Future()
 
     def ask() -> Outcome:
@@ -210,7 +210,7 @@ async def _ask_for_place(context: Context, wanted: WantedPlace) -> Outcome:
     try:
         return await asyncio.to_thread(ask)
     except BaseException:
-        # The thread may go on. Where none could be started, a later one asks all the same.
+        # The thread may still run. If none could be started, a later one makes the reservation.
         answer.add_done_callback(_give_back)
         raise
 

@@ -24,8 +24,8 @@ from app.storage.queries import exposure
 def refuse_beyond_bound(context: Context, caller: Caller, run: RunRecord) -> None:
     """Refuse a file before its bytes are read, if the run has used up its validations.
 
-    Each is an entry of the exposure ledger for good, and no limit of submissions counts them. Those
-    of harnesses count apart: the run's key must not learn of them.
+    Each is a permanent entry of the exposure ledger, and no limit of submissions counts them. Those
+    of harnesses are counted separately, because the run's key must not learn of them.
 
     Raises:
         QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
@@ -92,7 +92,8 @@ def finish(
     if not caller.reads_results:
 
         def record(session: Session) -> None:
-            # Files sent together all passed the first look: now those recorded before count.
+            # Files that were sent together all passed the first check: now those recorded before
+            # count.
             _refuse_beyond_bound(context, session, caller, run)
             exposure.record(
                 session, run.id, _kind(caller),

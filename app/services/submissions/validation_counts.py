@@ -1,8 +1,7 @@
-"""How many files of a run were checked: each count goes on from the one before.
+"""The number of files of a run that were validated; each count continues the one before.
 
-A run has up to PODIUM_RUN_VALIDATIONS entries of them in the exposure ledger, and every check asks
-for their number. No entry is ever changed or removed, so those that were counted need not be read
-again.
+A run has up to PODIUM_RUN_VALIDATIONS such entries in the exposure ledger, and every validation
+needs their number. No entry is ever changed or removed, so counted ones need not be read again.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from sqlalchemy.orm import Session
 from app.services.runtime.context import Context
 from app.storage.queries import exposure
 
-# An entry's id is given when it is inserted, and visible when it is committed, which other servers
-# may do in another order. A transaction takes far less time than this.
+# An entry gets its id when it is inserted, and becomes visible when it is committed. Servers may
+# commit in another order, but a transaction takes much less time than this.
 SETTLED_SECONDS = 10.0
 ENTRY_BYTES = 400
 
@@ -33,7 +32,7 @@ class _Counted(NamedTuple):
 def count_on(context: Context, session: Session, run_id: str, kind: str) -> None:
     """Keep a newer count of a run's validations of this kind, if the last one is old."""
     key, now = ("validations", run_id, kind), time.monotonic()
-    losses = context.database.losses  # a standby may give an entry's number again
+    losses = context.database.losses  # a standby may give an entry's id again
     known: _Counted | None = context.kept.get(key, losses)
     if known is not None and now - known.seen_at < SETTLED_SECONDS:
         return
@@ -47,7 +46,7 @@ def count_on(context: Context, session: Session, run_id: str, kind: str) -> None
 
 
 def has_validations(context: Context, session: Session, run_id: str, kind: str, most: int) -> bool:
-    """Whether a run has so many validations of this kind, with those of this transaction."""
+    """Whether a run has this many validations of this kind, including those of this transaction."""
     losses = context.database.losses
     known: _Counted | None = context.kept.get(("validations", run_id, kind), losses)
     number, last = (0, 0) if known is None else (known.number, known.last)

@@ -1,4 +1,4 @@
-"""The valid submissions of an experiment's counted runs, in the order they were sent."""
+"""The valid submissions of an experiment's counted runs, in the order in which they were sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MissingResult:
 class Histories:
     """The counted runs with their submissions; a run that counts as a failure has none.
 
-    `left_out` counted runs did not report what the axis shows.
+    `left_out` counts runs that did not report the usage on the axis.
     """
 
     context: ResultContext
@@ -44,7 +44,7 @@ class Histories:
 
     @property
     def missing(self) -> list[MissingResult]:
-        """The attempts without a result, or without times as imported ones."""
+        """The attempts without a result, or without times, such as imported ones."""
         return [MissingResult(*each) for each in self.context.missing]
 
 
@@ -109,10 +109,10 @@ def histories_of(
 
 
 def _sent_at(session: Session, rejected: Mapping[str, str | None]) -> dict[str, float]:
-    """When runs sent the file that they selected, where it was rejected, in seconds of the run.
+    """When runs sent the file that they selected, if it was rejected, in seconds of the run.
 
-    An agent that is not told whether files are valid may select such a file, and a regrade may
-    reject one.
+    An agent that does not see whether files are valid may select such a file, and a regrade may
+    reject a selected file.
     """
     found = {}
     for run, selected in rejected.items():

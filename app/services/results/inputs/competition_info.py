@@ -1,4 +1,4 @@
-"""The properties of competitions on which results rest: groups, flags and human leaderboards."""
+"""The properties of competitions that results use: groups, flags and human leaderboards."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class LeaderboardsMissing(Conflict):
 class CompetitionInfo:
     """A competition's present properties, for groups and footnotes.
 
-    `has_board` is None for a competition that was not imported. `boardless` are its versions
-    without a board, earlier ones too.
+    `has_board` is None for a competition that was not imported. `boardless` are all its versions
+    without a board, including earlier ones.
     """
 
     complexity: str | None = None

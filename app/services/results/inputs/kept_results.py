@@ -17,9 +17,9 @@ from app.storage.queries.result_state import ResultState, result_state, shared_s
 
 ATTEMPT_BYTES = 40
 PENDING_BYTES = 150
-FEW = 50  # experiments named in a query; more are read with all others
-# A row's id is given when it is inserted and visible when it is committed. A transaction lasts far
-# less long than this, so that no row with an older id can appear any more.
+FEW = 50  # experiments named in a query; for more, all are read
+# A row gets its id when it is inserted, and becomes visible when it is committed. Transactions are
+# much shorter than this, so after this time no row with a smaller id can appear.
 SETTLED_SECONDS = 600
 
 
@@ -36,8 +36,8 @@ def gather_many(
 ) -> dict[str, Gathered]:
     """The results of these experiments (None: of all that have results), by experiment.
 
-    Only what is new since the last time is read: experiments with newly closed runs, and runs that
-    are open or being graded. `archived` as in `gather`.
+    Only new results are read: experiments with newly closed runs, and runs that are open or being
+    graded. `archived` as in `gather`.
     """
     losses = context.database.losses
     with context.database.read() as session:
@@ -74,14 +74,14 @@ def result_versions(context: Context) -> dict[str, Hashable]:
 
 
 def read_ahead(context: Context, names: Sequence[str]) -> None:
-    """Read the results of these experiments and the disclosures of all, to be kept."""
+    """Read the results of these experiments, and the disclosures of all, into the cache."""
     with context.kept.turn():
         gather_many(context, names, archived=False)
         disclosures_of_all(context, archived=False)
 
 
 def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[str, int]]:
-    """The number of disclosures by experiment and kind; those long ago are counted once."""
+    """The number of disclosures by experiment and kind; old ones are counted only once."""
     losses = context.database.losses
     with context.database.read() as session:
         shared = (shared_state(session), losses)

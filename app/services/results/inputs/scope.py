@@ -52,11 +52,11 @@ class ResultFilter:
 class ResultContext:
     """The data behind a statistic, which reports show together with it.
 
-    `open` is the number of open runs that count, `outside` that of results at competitions that
-    are not asked for, `withdrawn` that of imported results that an admin withdrew by then; `freeze`
-    is what was planned before the first run. `regrades` are those whose grades it uses. `reviewed`
-    are the competitions and seeds of the runs that reviews exclude, and `with_excluded` the rates,
-    in percent, if they counted; None if there are none, or a version without medals graded one.
+    `open` is the number of open runs that count, `outside` that of results at other competitions,
+    `withdrawn` that of imported results that an admin had withdrawn by then. `freeze` is the plan
+    from before the first run. `regrades` are those whose grades it uses. `reviewed` are the
+    competitions and seeds of the runs that reviews exclude. `with_excluded` are the rates, in
+    percent, if these counted; None if there are none, or if a version without medals graded one.
     `archived_competitions` are left out because they are archived.
     """
 
@@ -81,7 +81,7 @@ class ResultContext:
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
-    """Refuse a flag that no imported competition has, or had then: a typo must change no number.
+    """Refuse a flag that no imported competition has or had then, so that no typo changes a number.
 
     Raises:
         Invalid: with the unknown flag, and the nearest known one or all known ones.
@@ -127,9 +127,9 @@ def gathered(
 ) -> tuple[Callable[[ResultFilter], ResultContext], dict[str, CompetitionInfo]]:
     """Read an experiment's results once, to count them under several filters.
 
-    These may have other flags and another padding than `filters`. The first value counts, and
-    raises what `result_context` does. Without `with_imports`, imported results are missing. Each
-    run is given to `note` as well.
+    The filters may have other flags and another padding than `filters`. The first value returned is
+    a function that counts; it raises the errors of `result_context`. Without `with_imports`,
+    imported results are missing. Each run is also passed to `note`.
     """
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)

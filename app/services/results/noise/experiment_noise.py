@@ -1,4 +1,4 @@
-"""The kept noise of the final scores of an experiment, and how many medals are within it."""
+"""The stored noise of the final scores of an experiment, and how many medals are within it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from app.storage.queries.noise import uncertainties
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 from app.storage.queries.regrades.in_force import NOW, Basis
 
-# The chance that a normal score is beyond its mean by more than one standard error. A medal is
-# within the noise if at least this share of the resamples do not win it.
+# The chance that a normally distributed score exceeds its mean by more than one standard error. A
+# medal is within the noise if at least this share of the resamples do not win it.
 ONE_ERROR = 0.1587
 RATES = ("any_medal", *(medal.value for medal in Medal))
 
 
 @dataclass(frozen=True, slots=True)
 class FinalScore:
-    """The final score of a run, and its noise; `kept` is None if nobody asked for it yet.
+    """The final score of a run, and its noise; `kept` is None if it was not estimated yet.
 
-    `regrade` is the regrade that gave the score. Such a score has no noise: what is kept is that of
-    the first grade, which other answers may have given. `is_excluded`: a review excludes the run.
+    `regrade` is the regrade that gave the score. Such a score has no noise, because the stored
+    noise is that of the first grade, perhaps with other answers. If `is_excluded`, a review
+    excludes the run.
     """
 
     competition: str
@@ -39,7 +40,7 @@ class FinalScore:
     is_excluded: bool = False
 
     def chance(self, rate: str) -> float | None:
-        """The share of resamples that count in a rate; None where that is not known."""
+        """The share of resamples that count in a rate; None if it is not known."""
         if self.kept is None or self.kept.medals is None:
             return None
         medals = self.kept.medals
@@ -52,11 +53,11 @@ class FinalScore:
 
 @dataclass(frozen=True, slots=True)
 class RateNoise:
-    """How many results of a rate are nearer to their line than their noise.
+    """How many results of a rate are closer to their line than their noise.
 
-    `measured` results have a known noise, `unmeasured` have none: it was not asked for, or cannot
-    be estimated. Of the measured ones `won` count in the rate, `won_within_noise` of these might
-    as well not, and `lost_within_noise` others might as well have counted.
+    `measured` results have a known noise; for `unmeasured` ones it was not estimated, or cannot be.
+    Of the measured results `won` count in the rate. `won_within_noise` of these could as well not
+    count, and `lost_within_noise` others could as well count.
     """
 
     rate: str
@@ -77,7 +78,7 @@ def final_scores(
 ) -> list[FinalScore]:
     """The final graded submissions of an experiment's runs, by competition and seed.
 
-    `basis` says which grades count; at an earlier time only noise that was known then is given.
+    `basis` says which grades count; for an earlier time it has only noise that was known then.
 
     Raises:
         NotFound: the experiment does not exist.
@@ -112,16 +113,16 @@ def final_scores(
 
 
 def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
-    """The noise of the rates of an experiment, of the results that a statistic counts.
+    """The noise of an experiment's rates, over the results that a statistic counts.
 
-    Empty if nobody had asked for the noise of any of its scores: then it costs one short query.
+    Empty if the noise of none of its scores was estimated: then it costs one short query.
     """
     name, grid, filters = counted.experiment.name, counted.grid, counted.filters
     basis = filters.basis
     with context.database.read() as session:
         if not uncertainties.is_any_known(session, name, basis.as_of):
             return []
-    # Competitions that count as failures, whatever their scores are, have no medals.
+    # Competitions that count as failures have no medals, whatever their scores are.
     slugs = set(grid.competitions).difference(counted.excluded)
     scores = final_scores(context, name, competitions=slugs, archived=filters.archived, basis=basis)
     seeds = set(grid.seeds)
@@ -130,7 +131,7 @@ def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
 
 
 def rate_noise(scores: Sequence[FinalScore], *, ignores_reviews: bool = False) -> list[RateNoise]:
-    """How many medals of each rate are nearer to their line than their noise.
+    """How many medals of each rate are closer to their line than their noise.
 
     Runs that a review excludes are in no rate, unless it `ignores_reviews`, so they do not count
     here either.
@@ -154,10 +155,10 @@ def _of_rate(scores: Sequence[FinalScore], rate: str) -> RateNoise:
 
 
 def near_lines(context: Context, medals: Mapping[str, str | None]) -> frozenset[str]:
-    """Those of these submissions that might as well have won another medal, or none.
+    """The submissions among these that could as well have won another medal, or none.
 
-    `medals` has the medal of each submission. Submissions whose noise nobody asked for are not
-    among them.
+    `medals` has the medal of each submission. Submissions whose noise was not estimated are left
+    out.
     """
     with context.database.read() as session:
         kept = uncertainties.of_submissions(session, list(medals))
@@ -165,7 +166,7 @@ def near_lines(context: Context, medals: Mapping[str, str | None]) -> frozenset[
 
 
 def is_near(medal: str | None, chances: Mapping[str, float] | None) -> bool:
-    """Whether a score with this medal might as well have won another one, or none.
+    """Whether a score with this medal could as well have won another one, or none.
 
     >>> is_near("gold", {"gold": 0.6, "none": 0.4}), is_near(None, {"none": 0.9})
     (True, False)

@@ -38,8 +38,8 @@ class Unplaced:
 class ScoredExperiment:
     """The summary of an experiment's scores, optionally compared with another's.
 
-    `convention` is that of percentiles, None on other scales. `unplaced` attempts count as the
-    padding says of missing results.
+    `convention` is that of percentiles, None on other scales. `unplaced` attempts count as missing
+    results do, by the padding.
     """
 
     context: ResultContext
@@ -121,7 +121,7 @@ def _scores(
     without = [key for key, value in scored.items() if value is None]
     unplaced += [Unplaced(name, slug, seed, NO_VALUE[scale]) for slug, seed in without]
     if without and padding is not Padding.FAIL:
-        # Without them only the failures at their competitions would be left.
+        # Without them only the failures at their competitions would count.
         raise _refusal(name, scale, without)
     found = [
         [value or 0.0 for (slug, _), value in scored.items() if slug == one]

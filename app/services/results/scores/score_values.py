@@ -45,9 +45,10 @@ class ScoreScale:
     sample: float | None
 
     def of(self, score: float, counts: tuple[int | None, int | None, int | None]) -> float | None:
-        """The score on the scale; None where it has none.
+        """The score on the scale; None if it has none.
 
-        `counts` are the teams that are better, equal and worse; None where that is not known.
+        `counts` are the numbers of teams that are better, equal and worse; None if they are not
+        known.
         """
         board = self.entry.leaderboard
         if self.scale == PERCENTILE:
@@ -66,9 +67,10 @@ class ScoreScale:
 def values(
     context: Context, counted: ResultContext, scale: str, convention: str | None
 ) -> dict[Key, float]:
-    """The score of each attempt: 0 without a valid submission; without those that have none.
+    """The score of each attempt that has one: 0 without a valid submission.
 
-    A run's score is placed by the version that graded it, an imported one by the current version.
+    A run's score is placed on the scale of the version that graded it, an imported score on that of
+    the current version.
     """
     name, archived = counted.experiment.name, counted.filters.archived
     wanted, basis = set(counted.grid.competitions), counted.filters.basis
