@@ -1,6 +1,6 @@
-"""Find the caller of a request before its body is read, and look again after it.
+"""Find the caller of a request before its body is read, and check the key again after it.
 
-FastAPI reads a body before it solves dependencies, so without this a stranger's body would be read
+FastAPI reads a body before it resolves dependencies. Without this, a stranger's body would be read
 and parsed before the answer 401.
 """
 
@@ -39,7 +39,7 @@ async def admit(scope: MutableMapping[str, Any]) -> str | None:
         found = await run_in_thread(identify, request.app.state.context, sent_key(request))
     except PodiumError as refusal:
         raise BodyRefused(refusal) from None
-    except Exception as error:  # FastAPI would say that the body cannot be parsed
+    except Exception as error:  # else FastAPI would say that the body cannot be parsed
         raise BodyRefused(PodiumError()) from error
     note_caller(scope, found.key_id, found.role.value)
     scope[IDENTIFIED] = found

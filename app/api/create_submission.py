@@ -127,10 +127,10 @@ async def send_submission(request: Request) -> Response:
 async def _new(
     context: Context, caller: Caller, run: RunRecord, stored: SubmissionRecord
 ) -> Disclosed:
-    """The submission that was just stored: without a thread, which costs as much as to show it."""
+    """The submission that was just stored, without a thread, which would double the cost."""
     if context.catalogue.has(run.version_id):
         return disclose.show_new(context, caller, run, stored)
-    # Other versions took its place since the submission was admitted.
+    # The cache has dropped the version since the submission was admitted.
     return await run_in_thread(disclose.show_new, context, caller, run, stored)
 
 

@@ -48,7 +48,7 @@ def logins_of(request: Request) -> Logins:
 READS = frozenset({"GET", "HEAD"})
 IDENTIFIED = "podium.identified"  # of a request's scope: the caller, found before the body
 KEY_SCHEME = "key"  # its name in the OpenAPI document
-RUN_KEYS = f"pod_{Role.RUN.value}_"  # how the keys of runs begin
+RUN_KEYS = f"pod_{Role.RUN.value}_"  # the prefix of the keys of runs
 KAGGLE_CALLS = "Service/"  # in the paths of calls of Kaggle's clients, which read by POST
 
 
@@ -72,8 +72,8 @@ class KeyScheme(HTTPBearer):
         return sent_key(request)
 
 
-# Results for which all runs are read one by one: one of 40,000 runs takes 60 to 260 MB while it is
-# made. Medal rates read them in brief, and take 30 MB.
+# Results that read all runs one by one: for 40,000 runs one takes 60 to 260 MB while it is
+# computed. Medal rates read less of each run, and take 30 MB.
 OF_ALL_RUNS = re.compile(
     r"/v1/experiments/[^/]+/(outcomes|uncertainty|medals-over-time|selection|scores|pass-at-k"
     r"|success-rates|grading-report)/?"
@@ -95,12 +95,12 @@ def sender(scope: Scope) -> str | None:
 
 
 def has_valid_key(scope: Scope) -> bool:
-    """Whether the key or login of a request was looked up, and is valid."""
+    """Whether the key or login of a request was looked up and is valid."""
     return CALLER in scope
 
 
 def turn_holder(scope: Scope) -> TurnHolder | None:
-    """Whose turn a request that reads takes: its key's or its login's; None for all others."""
+    """The key or login whose turn a reading request takes; None for other requests."""
     if scope["method"] not in READS and KAGGLE_CALLS not in scope["path"]:
         return None
     name = _credentials(scope)
@@ -135,12 +135,12 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     return found
 
 
-# A harness's key is refused by every route that does not name it.
+# Every route that does not allow a harness's key refuses it.
 AlsoHarness = Annotated[Caller, Depends(any_caller)]
 
 
-# These wait for nothing. So they are coroutines: FastAPI runs functions in threads, and a change of
-# threads takes longer than they do.
+# These do not wait. They are coroutines, because FastAPI runs functions in threads, and a thread
+# switch takes longer than they do.
 async def caller(found: AlsoHarness) -> Caller:
     """The holder of the request's key, who is not a harness."""
     require_no_harness(found)
@@ -166,10 +166,10 @@ async def admin(caller: Anyone) -> None:
 
 
 def reads_results(request: Request, context: Context) -> bool:
-    """Whether this is a researcher's or admin's request, of a route that needs no key.
+    """Whether a request to a route that needs no key is from a researcher or admin.
 
-    It only reads: a probe of the server's health starts no run's clock. Where the database is away
-    or damaged, everybody is a stranger.
+    It starts no run's clock, because it may be a health check. While the database is away or
+    damaged, everybody is a stranger.
     """
     key, cookie = sent_key(request), request.cookies.get(COOKIE)
     try:
@@ -184,7 +184,7 @@ def reads_results(request: Request, context: Context) -> bool:
 def metrics_reader(request: Request, context: Ctx, key: Key) -> None:
     """Refuse callers who have neither the key of PODIUM_METRICS_KEY nor a researcher's."""
     expected = context.settings.metrics_key.get_secret_value()
-    # That key is compared without the database, so that metrics are there while it is away.
+    # That key is compared without the database, so metrics are available while it is away.
     if expected and hmac.compare_digest(expected.encode(), (key or "").encode()):
         return
     require_researcher(any_caller(request, context, key))
@@ -209,7 +209,7 @@ Id = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9_]+$")]
 
 
 def _experiment(name: str) -> str:
-    # PostgreSQL takes no NUL in a text; SQLite does, and then finds nothing.
+    # PostgreSQL refuses a NUL in a text; SQLite accepts it and finds nothing.
     if "\0" in name:
         raise NotFound(f"There is no experiment {name!r}.")
     return name

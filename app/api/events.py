@@ -26,9 +26,9 @@ from app.services.submissions.run_events import Event, EventCursor, EventPage, R
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 RETRY = "retry: 2000\n\n"  # milliseconds until a client reconnects after a lost connection
-# In JSON's texts. Many clients end a line at these, and would read what follows as a field.
+# Escaped in JSON. Many clients end a line at these, and would read the rest as a field.
 LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-PAUSE_SECONDS = 0.02  # coalesces changes that come together
+PAUSE_SECONDS = 0.02  # coalesces changes within this time
 # The schema of one event: OpenAPI before 3.2 can only declare it for the complete stream.
 EVENT: dict[str, Any] = {
     "type": "object",
@@ -97,7 +97,7 @@ async def _events(
     most = PER_RUN_KEY if caller.is_run else streams.per_reader
     notifications = context.notifications
     begun, read = False, read_events
-    # Each page checks anew whether the key is valid, so one is read at least as often as this.
+    # Each page checks again whether the key is valid, so pages are read at least this often.
     longest_wait = wait = context.settings.event_heartbeat_seconds
     with (
         notifications.subscribe(run_id) as changed,

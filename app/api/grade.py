@@ -40,8 +40,9 @@ from app.services.submissions.wait_for_outcome import show_after_wait, wait_unti
 
 router = APIRouter(prefix="/v1/competitions/{slug}", tags=["submissions"])
 DEFAULT_WAIT, LONGEST_WAIT = 60.0, 600.0  # seconds
-# Begins the Idempotency-Keys of attempts. No client of the other routes can send such a key: a
-# header has only characters of Latin-1. So an agent cannot use up the key of its harness's attempt.
+# The prefix of the Idempotency-Keys of attempts. Clients of the other routes cannot send such a
+# key, because a header has only characters of Latin-1. So an agent cannot use up the key of its
+# harness's attempt.
 MADE_HERE = "grade\N{RIGHTWARDS ARROW}"
 
 
@@ -114,11 +115,11 @@ async def grade_file(
 ) -> Response:
     """Grade a file in one call: make the run unless it exists, store the file, wait for its grade.
 
-    A new run has the policy `none`; one that exists keeps its policy, limits and version. The same
-    request again is the same attempt: by its `attempt`, else its `Idempotency-Key`, else its bytes.
-    A file at fault is a report with `valid_submission: false`. A fault of Podium's is a 5xx, never
-    a score; where the file is not graded in time, the answer is 202, and with `format=mle-bench`,
-    which has no form for that, 503.
+    A new run has the policy `none`; an existing run keeps its policy, limits and version. A
+    repeated request is the same attempt, which is identified by its `attempt`, else its
+    `Idempotency-Key`, else its bytes. A file at fault gets a report with `valid_submission: false`.
+    If Podium is at fault, the answer is a 5xx, never a score. If the file is not graded in time,
+    the answer is 202; with `format=mle-bench`, which has no form for that, it is 503.
     """
     meta, wait = submission_meta(request), wait_seconds(request, LONGEST_WAIT)
     require_csv(request)  # a refused body makes no run
@@ -151,7 +152,7 @@ def grade_nothing(context: Ctx, caller: AlsoHarness, slug: Slug) -> Any:
 
 
 def _attempt_key(attempt: int | None, sent: str | None, sha256: str) -> str:
-    """The Idempotency-Key of an attempt: its number, else the key that was sent, else the file."""
+    """The Idempotency-Key of an attempt, from its number, else the sent key, else the file."""
     if attempt is not None:
         return f"{MADE_HERE}attempt {attempt}"
     return f"{MADE_HERE}file {sha256}" if sent is None else f"{MADE_HERE}key {sent}"
@@ -160,7 +161,7 @@ def _attempt_key(attempt: int | None, sent: str | None, sha256: str) -> str:
 async def _settled(
     context: Context, caller: Caller, submission_id: str, seconds: float
 ) -> Disclosed:
-    """The submission when it is settled, or after so many seconds as it is then."""
+    """The submission once it is settled, or its state after this number of seconds."""
     with context.notifications.subscribe(submission_id) as settled:
         # Read after subscribing: an outcome in between is not missed.
         shown = await run_in_thread(disclose.show, context, caller, submission_id)

@@ -52,8 +52,8 @@ async def receive_submission(
 ) -> StoredSubmission:
     """Store the submission: a small one together with others, a large one alone.
 
-    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken. A refusal
-    that tells of failures is in the ledger first.
+    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken. If a refusal
+    reveals failures, these are entered in the ledger first.
     """
     try:
         return await _receive(request, context, run_id, submission_id, meta)
@@ -81,7 +81,7 @@ async def _receive(
         return await _receive_in_memory(request, context, run_id, submission_id, meta)
     caller, run = await run_in_thread(submit.admit, context, sender)
     note_caller(request.scope, caller.key_id, caller.role.value)  # looked up again after the body
-    is_new = sent is None  # a file sent before is answered beyond the quota
+    is_new = sent is None  # a file that was sent before gets its answer even beyond the quota
     async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
         if is_new:
             await run_in_thread(quotas.refuse_unstorable, context, run)
@@ -139,7 +139,7 @@ def submission_meta(request: Request) -> SubmissionMeta:
 
 
 def _as_utf_8(header: str) -> str:
-    """The text of a header that people wrote. Clients send UTF-8; Starlette reads Latin-1.
+    """The text of a header that a person wrote. Clients send UTF-8; Starlette reads Latin-1.
 
     Bytes that are not UTF-8 stay Latin-1.
     """

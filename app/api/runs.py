@@ -165,7 +165,7 @@ def show_exposure(
 
 
 async def _whole(context: Context, caller: Caller, found: Ledger) -> AsyncIterator[bytes]:
-    """A long ledger as JSON, page by page: so it takes neither memory nor the event loop's time."""
+    """A long ledger as JSON, page by page, so that it takes little memory and delays nobody."""
 
     def page(after: int) -> tuple[bytes, int]:
         entries = disclosures.entries_after(context, caller, found, after)

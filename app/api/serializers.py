@@ -64,7 +64,7 @@ def grade_report(shown: Disclosed) -> dict[str, Any]:
 
 
 def verdict(found: Verdict) -> dict[str, Any]:
-    """The outcome of a validation; at most so many violations are listed, all are counted."""
+    """The outcome of a validation. Not all violations may be listed, but all are counted."""
     return {
         "valid": found.is_valid,
         "violations": [v.as_dict() for v in found.violations[:LISTED_VIOLATIONS]],
@@ -171,7 +171,7 @@ def competition_json(
     for_run: RunRecord | None,
     archived: ArchivalRecord | None,
 ) -> list[bytes]:
-    """The same as JSON, in parts. The list of files, which may be long, is the one that is kept."""
+    """The same as JSON, in parts. The list of files, which may be long, comes from the cache."""
     document = competition(context, entry, for_run, archived)
     rest = CompetitionOut.model_validate({**document, "files": []})
     names = list(CompetitionOut.model_fields)

@@ -78,10 +78,10 @@ async def alive() -> dict[str, str]:
 def ready(request: Request, context: Ctx, response: Response) -> dict[str, Any]:
     """Whether database, storage, graders and listener work; each is tried.
 
-    Needs no key. Where the store of files is, only researchers and admins are told.
+    Needs no key. Only researchers and admins see the address of the store of files.
 
-    Where workers grade, it also says whether any is alive. A server without workers is ready: it
-    accepts submissions, and they wait.
+    If workers grade, the answer also says whether any is alive. A server without workers is ready:
+    it accepts submissions, and they wait.
     """
     found = health.readiness(context, lambda: reads_results(request, context))
     response.status_code = 200 if found.is_ready else 503

@@ -29,7 +29,7 @@ TEXT: dict[int | str, dict[str, Any]] = {
 def skill(request: Request, context: Ctx, key: Key) -> Response:
     """How an agent works with Podium, in prose.
 
-    With the key of a run it has the run's competition, policy, file format and what is left of its
+    With the key of a run it has the run's competition, policy, file format and remaining
     submissions; with that of a harness, how to grade; without a key, the contract in general.
     """
     url = origin(request)

@@ -36,7 +36,7 @@ async def show_uncertainty(
 ) -> Any:
     """The noise of a submission's score: its test rows drawn again, 1,000 times.
 
-    It is estimated when it is first asked for, by a process that never delays a grading, and kept.
+    It is estimated at the first request, by a process that never delays a grading, and stored.
     """
     found = await run_in_thread(uncertainty.find, context, submission_id)
     kept = found.kept
@@ -61,7 +61,7 @@ async def result_of(estimate: Future[Result], seconds: float) -> Result:
         Unavailable: there is none after so many seconds.
     """
     waiting = asyncio.wrap_future(estimate)
-    # Else asyncio logs the error of an estimate that fails when this request has ended.
+    # Otherwise asyncio logs the error of an estimate that fails after this request has ended.
     waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         return await asyncio.wait_for(asyncio.shield(waiting), seconds)

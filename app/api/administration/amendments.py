@@ -1,4 +1,4 @@
-"""Amend experiments and withdraw imported results; what was before stays readable."""
+"""Amend experiments and withdraw imported results; the previous state stays readable."""
 
 from __future__ import annotations
 

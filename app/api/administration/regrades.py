@@ -1,4 +1,4 @@
-"""Grade a competition's submissions anew, look at the difference, and apply it."""
+"""Start regrades of a competition's submissions, show their differences, and apply them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ DECISIONS: dict[int | str, dict[str, Any]] = responses(401, 403, 404, 409, 422)
 def start_regrade(
     request: Request, context: Ctx, caller: Anyone, slug: Slug, body: NewRegrade
 ) -> Any:
-    """Start to grade all settled submissions of a competition anew; results do not change.
+    """Start to grade all settled submissions of a competition again; results do not change.
 
-    They are graded behind live submissions, in the background.
+    They are graded in the background, after live submissions.
     """
     made = start(context, slug, version=body.version, submission=body.submission, by=caller.key_id)
     if request.app.state.regrading is not None:
@@ -59,7 +59,7 @@ def list_regrades(context: Ctx, slug: Slug, limit: Limit = 100, cursor: Cursor =
     dependencies=[FOR_RESEARCHERS],
 )
 def show_regrade(context: Ctx, regrade_id: Id, limit: Limit = 100, cursor: Cursor = None) -> Any:
-    """A regrade: its progress, and once it is ready what it changes."""
+    """A regrade: its progress and, once it is ready, its difference."""
     return regrade_details(context, regrade_id, cursor, limit)
 
 
@@ -70,7 +70,7 @@ def show_regrade(context: Ctx, regrade_id: Id, limit: Limit = 100, cursor: Curso
     dependencies=[FOR_ADMINS],
 )
 def apply_regrade(context: Ctx, caller: Anyone, regrade_id: Id, body: RegradeDecision) -> Any:
-    """Let results rest on a regrade that is ready. First grades and earlier regrades are kept."""
+    """Apply a regrade that is ready: results use it. First grades and earlier regrades are kept."""
     apply(context, regrade_id, reason=body.reason, by=caller.key_id)
     return regrade_document(show.find(context, regrade_id))
 
@@ -82,6 +82,6 @@ def apply_regrade(context: Ctx, caller: Anyone, regrade_id: Id, body: RegradeDec
     dependencies=[FOR_ADMINS],
 )
 def cancel_regrade(context: Ctx, caller: Anyone, regrade_id: Id, body: RegradeDecision) -> Any:
-    """Cancel a regrade that is not applied. What it gave stays readable."""
+    """Cancel a regrade that is not applied. Its outcomes stay readable."""
     cancel(context, regrade_id, reason=body.reason, by=caller.key_id)
     return regrade_document(show.find(context, regrade_id))

@@ -1,4 +1,4 @@
-"""Checks of bodies: the key before and after one, its bounds, and the charset of a form.
+"""Checks of bodies: the key before and after the body, its size, and the charset of a form.
 
 FastAPI reads a body into memory before it checks the key, so the key is checked here first. Routes
 for files stream their bodies, and set their own bound with `allow_body`.
@@ -25,7 +25,7 @@ SMALL_BODY_BYTES = 16 * 1024  # received without waiting for others
 LIMIT = "podium.max_body_bytes"  # key in the scope
 STREAMED = "podium.streamed_body"  # key in the scope
 SLOTS = "podium.body_slots"  # key in the scope
-SLOW_SECONDS = 0.1  # after a body that took longer the key is looked up again
+SLOW_SECONDS = 0.1  # the key is looked up again after a body that took longer
 LONGEST_CONTENT_TYPE = 1000  # characters: the time to parse one grows with its square
 CHARSETS = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
 
@@ -41,7 +41,7 @@ class FormLimits(TypedDict):
 FORM_LIMITS = FormLimits(max_files=1, max_fields=20, max_part_size=16 * 1024)
 
 
-# A form has at most 21 parts, and its delimiter stands before each and nowhere else.
+# A form has at most 21 parts, and its delimiter precedes each and is nowhere else.
 MOST_DELIMITERS = 64
 
 
@@ -53,7 +53,7 @@ def allow_body(scope: Scope, max_bytes: int) -> None:
 
 @contextlib.asynccontextmanager
 async def body_slot(scope: Scope, holder: str, size: int) -> AsyncGenerator[None]:
-    """A place among the bodies that are received into memory, for this holder of a key."""
+    """A slot for a body that is received into memory, for this holder of a key."""
     release = await scope[SLOTS].receiving.take(holder, size)
     try:
         yield
@@ -63,7 +63,7 @@ async def body_slot(scope: Scope, holder: str, size: int) -> AsyncGenerator[None
 
 @contextlib.asynccontextmanager
 async def upload_slot(scope: Scope, holder: str, *, is_run: bool) -> AsyncGenerator[None]:
-    """A place among the files that the holder of a key sends at once; others wait unread."""
+    """A slot for a file that this holder of a key sends; further ones wait unread."""
     release = await scope[SLOTS].uploads.take(holder, 4 if is_run else 1)
     try:
         yield
@@ -73,7 +73,7 @@ async def upload_slot(scope: Scope, holder: str, *, is_run: bool) -> AsyncGenera
 
 @contextlib.asynccontextmanager
 async def report_slot(scope: Scope) -> AsyncGenerator[None]:
-    """The place of the one report that is read and imported."""
+    """The slot for the only report that is read and imported at a time."""
     release = await scope[SLOTS].reports.take("", 1)
     try:
         yield
@@ -96,9 +96,9 @@ class BodyRefused(HTTPException):
 
 
 class BodyLimit:
-    """ASGI middleware: 401 before a body is read, 413 when it exceeds its bound, 401 after it.
+    """ASGI middleware: 401 before or after a body without a valid key, 413 for a large body.
 
-    A body may take hours, and its key may end meanwhile: then the request is refused.
+    A body may take hours, and its key may end meanwhile; then the request is refused after it.
     """
 
     def __init__(self, app: ASGIApp, admit: Admit, confirm: Confirm) -> None:
@@ -156,7 +156,7 @@ class _Body:
         return message
 
     def release(self) -> None:
-        """Give back the bytes of this body."""
+        """Release the bytes of this body."""
         if self._release is not None:
             self._release()
             self._release = None
@@ -180,7 +180,7 @@ class _Body:
 
 
 def _announced(scope: Scope) -> int | None:
-    """The bytes that a request's head announces: 0 if it says no number, None for no body."""
+    """The bytes that a request's head announces: 0 without a number, None without a body."""
     is_chunked = False
     for name, value in scope["headers"]:
         if name == b"content-length":
@@ -199,7 +199,7 @@ def _too_large(most: int) -> HTTPException:
 def _refuse_charset(scope: Scope) -> None:
     """Refuse a form whose texts Starlette would decode with a codec of the client's choice.
 
-    Some codecs take minutes for a text of a megabyte, and the event loop waits for them.
+    Some codecs take minutes for a megabyte of text, for which the event loop waits.
     """
     for name, value in scope["headers"]:
         if name != b"content-type" or b"multipart" not in value.lower():
@@ -210,7 +210,7 @@ def _refuse_charset(scope: Scope) -> None:
                 f"The Content-Type is longer than {LONGEST_CONTENT_TYPE} characters.",
             )
         _, parameters = parse_options_header(value)
-        # Names are compared in lower case here; Starlette reads `charset` in this case alone.
+        # Names are compared in lower case here; Starlette reads `charset` only in lower case.
         charsets = {text.lower() for key, text in parameters.items() if key.lower() == b"charset"}
         if not charsets <= CHARSETS:
             raise HTTPException(
@@ -222,7 +222,7 @@ def _refuse_charset(scope: Scope) -> None:
 async def without_false_delimiters(
     content_type: str, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
-    """The chunks of a form, unless its delimiter stands in its data again and again.
+    """The chunks of a form; refuses one whose data contains its delimiter many times.
 
     RFC 2046 forbids that. The parser, in the event loop, takes 600 times as long for such a body.
 

@@ -16,7 +16,7 @@ from app.errors import PodiumError, Unavailable
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {
     "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",  # proxies that know this header pass every event on at once
+    "X-Accel-Buffering": "no",  # proxies that know this header forward every event at once
 }
 HEARTBEAT = ": still here\n\n"
 PER_RUN_KEY = 8
@@ -35,7 +35,7 @@ class TooManyStreams(PodiumError):
 
 @dataclass(eq=False)
 class StreamPlace:
-    """The place of an open stream. Once it `is_lost`, the stream has to end; `on_loss` says so."""
+    """The slot of an open stream. When it is lost, the stream has to end (`on_loss` is called)."""
 
     on_loss: Callable[[], None]
     is_lost: bool = False
@@ -45,17 +45,17 @@ class StreamPlace:
 class StreamLimit:
     """The open streams of this server. Only the event loop's thread may use it.
 
-    Some keys together could take all places. So the first stream of a key takes the place of the
-    oldest of whoever has most open. Its client comes again, and misses no event.
+    A few keys together could use all slots. So the first stream of a key replaces the oldest stream
+    of the key that has most. The client of that stream reconnects, and misses no event.
     """
 
     limit: int
     _open: dict[str, list[StreamPlace]] = field(default_factory=dict)
-    _ending: int = 0  # have lost their places, and may wait for a client that reads nothing
+    _ending: int = 0  # have lost their slots, and may wait for a client that reads nothing
 
     @property
     def per_reader(self) -> int:
-        """The limit of one key that is no run's: whoever reads much leaves streams to agents."""
+        """The limit of one key other than a run's, so that streams are left for agents."""
         return max(1, self.limit // 2)
 
     @contextlib.contextmanager
@@ -64,7 +64,7 @@ class StreamLimit:
     ) -> Iterator[StreamPlace]:
         """Count one more stream of `holder` while it is open; `most` is the holder's limit.
 
-        `on_loss` is called if it loses its place.
+        `on_loss` is called if it loses its slot.
 
         Raises:
             TooManyStreams: the holder has `most` streams open.
@@ -94,7 +94,7 @@ class StreamLimit:
                     del self._open[holder]
 
     def full(self) -> Unavailable:
-        """The error for a stream for which there is no place."""
+        """The error for a stream for which there is no slot."""
         return Unavailable(
             f"This server has {self.limit} event streams open, its maximum "
             "(PODIUM_EVENT_STREAMS). Try again later.",
@@ -103,13 +103,13 @@ class StreamLimit:
 
 
 class EventStreamResponse(Response):
-    """A response that sends texts as they come, until there are no more or the client has gone.
+    """A response that sends texts as they come, until there are no more or the client disconnects.
 
     `events()` is started and closed with the response. An error that it raises before its first
     text is answered like any error. If there is no text at all, the status is 204, after which
     clients of server-sent events do not reconnect. After the first text, a comment is sent whenever
-    `heartbeat` seconds have passed without one. A client that takes nothing is cut off by the
-    bounds of its connection. A body of the request is thrown away as it comes.
+    `heartbeat` seconds have passed without one. A client that reads nothing is disconnected by the
+    limits of its connection. A body of the request is discarded as it arrives.
     """
 
     media_type = MEDIA_TYPE
@@ -126,8 +126,8 @@ class EventStreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, for `seconds` at most."""
-        # Nobody parses a body here, and counted among those that are worked on, it would keep
-        # everybody's from being read while this stream is open.
+        # No body is parsed here. If it counted among the bodies that are processed, it could
+        # prevent others from being read while this stream is open.
         allow_body(scope, MAX_BODY_BYTES)
         sending = asyncio.create_task(self._pass_on(send))
         leaving = asyncio.create_task(_leave(receive))
@@ -160,8 +160,8 @@ class EventStreamResponse(Response):
     async def _next(self, texts: AsyncGenerator[str], send: Send) -> str | None:
         """The next text, or None after the last; sends the heartbeats that are due before it.
 
-        They go by the clock alone. What is read in between without a text for the client delays
-        none, since the delay would tell of it.
+        Heartbeats follow only the clock. Events that are read in between and not shown to the
+        client delay none, because the delay would reveal them.
         """
         loop = asyncio.get_running_loop()
         due = loop.time() + self._heartbeat
@@ -175,7 +175,7 @@ class EventStreamResponse(Response):
                     await send(_part(HEARTBEAT))
             return reading.result()
         finally:
-            if not reading.done():  # the client has gone; only one may run the generator
+            if not reading.done():  # the client has gone; only one task may run the generator
                 reading.cancel()
                 await asyncio.wait([reading])
 
@@ -193,6 +193,6 @@ def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
 
 
 async def _leave(receive: Receive) -> None:
-    """Wait until the client has gone."""
+    """Wait until the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

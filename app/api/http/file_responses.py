@@ -25,11 +25,12 @@ from app.regular_file import open_regular
 from app.storage.blobs.lease import Lease
 from app.system_limits import is_used_up
 
-# A number of 18 digits is beyond every file; int() refuses one of 5,000.
+# No file has a size of 18 digits; int() refuses numbers of 5,000.
 _ONE = r"(?:[0-9]{1,18}-(?:[0-9]{1,18})?|-[0-9]{1,18})"
 RANGES = re.compile(rf"bytes=\s*{_ONE}(?:\s*,\s*{_ONE})*\s*", re.IGNORECASE)
 
-# Signed addresses too, which have no key in a header: they end with their key, in every cache.
+# Also for signed addresses, which have no key in a header: no cache may serve them after their key
+# has ended.
 KEPT = {"Cache-Control": ONE_READER}
 
 
@@ -42,7 +43,8 @@ class RangeNotSatisfiable(PodiumError):
 class OpenedFile(FileResponse):
     """A file that was opened before the answer begins.
 
-    FileResponse opens it after it has sent 200: if that fails, the answer is cut without a word.
+    FileResponse opens it after it has sent 200. If that fails, the answer breaks off without an
+    error.
     """
 
     def __init__(self, file: BufferedReader, lease: Lease, **options: Any) -> None:
@@ -55,7 +57,7 @@ class OpenedFile(FileResponse):
         self._file = file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file, or what was asked for of it."""
+        """Send the file, or the requested range of it."""
         with self._file:
             await super().__call__(scope, receive, send)
 
@@ -137,18 +139,18 @@ def _check_ranges(request: Request, size: int, validators: tuple[str, str]) -> N
 
 
 def is_known(request: Request, identity: str, at: datetime) -> bool:
-    """Whether the client already has these bytes, which are there since `at` (RFC 9110, 13.1)."""
+    """Whether the client already has these bytes, which exist since `at` (RFC 9110, 13.1)."""
     if "If-None-Match" in request.headers:
         return has_tag(request, identity)
     try:
         since = parsedate_to_datetime(request.headers.get("If-Modified-Since", ""))
         return at.replace(microsecond=0) <= since.replace(tzinfo=since.tzinfo or UTC)
-    except (ValueError, OverflowError):  # no date, or none that a calendar has
+    except (ValueError, OverflowError):  # not a date, or one that does not exist
         return False
 
 
 def has_tag(request: Request, identity: str) -> bool:
-    """Whether `If-None-Match` names these bytes: in a list, or weak, as a proxy makes it."""
+    """Whether `If-None-Match` names these bytes, also in a list or weakened by a proxy."""
     tags = request.headers.get("If-None-Match", "")
     return f'"{identity}"' in tags or tags.strip() == "*"
 

@@ -8,7 +8,7 @@ OWN_HEAD = "/api/"  # Kaggle's routes answer HEAD themselves
 
 
 class _HeadSent(BaseException):
-    """Ends a request whose answer has more parts. No exception handler of Starlette catches it."""
+    """Ends a request whose answer has more parts. Starlette's handlers do not catch it."""
 
 
 class HeadRequests:
@@ -35,7 +35,7 @@ class HeadRequests:
             if message.get("more_body"):
                 raise _HeadSent
 
-        inner = {**scope, "method": "GET"}  # a copy: uvicorn sends no body where its own says HEAD
+        inner = {**scope, "method": "GET"}  # a copy: uvicorn sends no body if its own says HEAD
         try:
             await self._app(inner, receive, send_head)
         except _HeadSent:

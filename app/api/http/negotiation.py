@@ -51,9 +51,9 @@ def answer(request: Request, report: Report) -> Any:
 
 
 def answer_in_parts(request: Request, report: Report, items: TypeAdapter[list[Any]]) -> Any:
-    """As `answer`, of a document with many `items`, its last part.
+    """As `answer`, for a document whose last part is many `items`.
 
-    A thousand of them are checked and written at a time: as models, 40,000 take 120 MB.
+    A thousand items are validated and written at a time, because 40,000 models take 120 MB.
     """
     document = answer(request, report)
     if isinstance(document, Response):

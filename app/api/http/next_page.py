@@ -1,4 +1,4 @@
-"""Pages of lists as JSON, where the next one begins, and its address for `Link` (RFC 8288)."""
+"""Pages of lists as JSON, and the address of the next page for `Link` (RFC 8288)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from app.thread_pool import ThreadPool
 
 SENT_AT_ONCE = 64 * 1024  # bytes of a long document
 MOST_PAGE_BYTES = 1_500_000  # a thousand usual submissions have about 1 MB
-# Few threads make the pages of everybody: a page takes some 6 MB meanwhile, and with CPython's lock
-# more threads would not be faster, only keep that memory each and the event loop waiting.
+# A few threads make all pages. A page takes some 6 MB meanwhile, and because of CPython's lock more
+# threads would not be faster: each would only take that memory and delay the event loop.
 _pages = ThreadPool(4, thread_name_prefix="pages")
 Place = TypeVar("Place", int, str)
 Part = bytes | memoryview
 
 
 def next_address(request: Request, cursor: str | None) -> str:
-    """The request's address with this cursor; nothing on the last page."""
+    """The request's address with this cursor; empty on the last page."""
     if cursor is None:
         return ""
     kept = [(name, text) for name, text in request.query_params.multi_items() if name != "cursor"]
@@ -46,9 +46,10 @@ def page_in_parts(
 ) -> Response:
     """A page of at most `limit` items, which ends after the part that makes it 1.5 MB.
 
-    `read(after, count)` gives at most `count` items after a place, and the place of the last one if
-    more follow. `at_once` are read together, as many as memory takes of the longest ones. Call this
-    in a thread: FastAPI would validate all items, and serialize them in the event loop.
+    `read(after, count)` returns at most `count` items after a position, and the position of the
+    last one if more follow. `at_once` items are read together, as many as fit into memory if all
+    are long. Call this in a thread: FastAPI would validate all items, and serialize them in the
+    event loop.
     """
     made = _pages.submit(
         contextvars.copy_context().run, _document, read, after, limit, at_once
@@ -75,13 +76,13 @@ def _document(
 
 
 def page_of_json(items: Iterable[Sequence[Part]], cursor: str | None) -> Response:
-    """A page of items that are JSON already: in the event loop they would take its time."""
+    """A page of items that are JSON already. In the event loop, making it would delay others."""
     parts = [part for item in items for part in (b",", *item)][1:]
     return json_in_parts(b'{"items":[', *parts, b'],"next_cursor":' + to_json(cursor) + b"}")
 
 
 def json_in_parts(*parts: Part) -> Response:
-    """A document of these parts, which many answers share: each has few bytes of its own."""
+    """A document of these parts, which many answers share, so each takes little memory."""
     size = sum(map(len, parts))
     if size <= SENT_AT_ONCE:
         return Response(b"".join(parts), media_type="application/json")
@@ -91,7 +92,7 @@ def json_in_parts(*parts: Part) -> Response:
 
 
 async def _pieces(parts: Iterable[Part]) -> AsyncIterator[bytes]:
-    """Short parts are sent together: each send takes time, however short it is."""
+    """Join short parts, because each send takes time, however short the part is."""
     together = bytearray()
     for part in parts:
         for at in range(0, len(part), SENT_AT_ONCE):

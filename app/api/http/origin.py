@@ -1,4 +1,4 @@
-"""The address under which a client reached Podium, and redirects that need not know it."""
+"""The address at which a client reached Podium, and redirects that do not need it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The patterns of parameters and fields in words, for errors, and some of Pydantic's errors.
+"""Error messages for the patterns of parameters and fields, and for some errors of Pydantic.
 
-The words are here and not beside each parameter, since one pattern is that of many parameters. A
-test compares this list with the patterns of all routes (`tests/api/test_patterns.py`).
+The messages are here and not next to each parameter, since many parameters share a pattern. A test
+compares this list with the patterns of all routes (`tests/api/test_patterns.py`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ EXPECTED: Mapping[str, str] = MappingProxyType(
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """The message of one of Pydantic's errors; of some of them, in words that say what to mend."""
+    """The message of one of Pydantic's errors; for some of them, a text that says what to do."""
     if error["type"] == "string_pattern_mismatch":
         words = EXPECTED.get(error["ctx"]["pattern"])
         if words:
             return f"expected {words}"
-    if error["type"] == "json_invalid":  # the place is the number of characters before the mistake
+    if error["type"] == "json_invalid":  # the position is the number of characters before it
         at = error["loc"][-1] + 1
         return f"this is not valid JSON at character {at}: {error['ctx']['error']}"
     if error["type"] == "extra_forbidden":

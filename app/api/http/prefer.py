@@ -7,8 +7,8 @@ import re
 from fastapi import Request
 
 QUOTED = r'"(?:[^"\\]|\\.)*"?'
-# Parameters of a preference too: clients write `return=minimal; wait=20`. A text in quotes is a
-# whole value, whatever it says.
+# A `wait` may also be a parameter of a preference: clients write `return=minimal; wait=20`. A
+# quoted text is one value, whatever it contains.
 PREFERENCE = re.compile(
     rf'(?P<name>[^\s,;="]+)(?:\s*=\s*(?P<value>(?:{QUOTED}|[^\s,;"])*))?|{QUOTED}'
 )
@@ -22,9 +22,9 @@ def wait_seconds(request: Request, longest: float) -> float | None:
 
 
 def preferred_wait(prefer: str) -> float | None:
-    """The seconds of the first `wait`: whole ones, also in quotes.
+    """The seconds of the first `wait`, if it is a whole number, also in quotes.
 
-    One that has others, such as `1e3` and `1.5`, is ignored, and so are those after it.
+    If it is another number, such as `1e3` or `1.5`, it is ignored, and so are those after it.
 
     >>> preferred_wait('return=minimal, wait=20'), preferred_wait('x="wait=9", wait=4')
     (20.0, 4.0)

@@ -1,7 +1,7 @@
-"""Query parameters that would be ignored or misread are refused: a slip must not change a number.
+"""Refuse query parameters that would be ignored or misread, so that no typo changes a number.
 
-These are names that a route does not know, a second value where one counts, lists of nothing, and
-numbers such as 1_0, which Python reads as 10.
+These are unknown names, a second value for a parameter that takes one, empty lists, and numbers
+such as 1_0, which Python reads as 10.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLAIN = "expected a number in decimal digits, without underscores"
 
 
 def refuse_ignored_parameters(request: Request) -> None:
-    """Refuse a request whose query has a parameter that its route would not look at.
+    """Refuse a request whose query has a parameter that its route would ignore.
 
     Raises:
         Invalid: with each unknown name and the nearest known one, each parameter that is given
@@ -38,7 +38,7 @@ def refuse_ignored_parameters(request: Request) -> None:
         if name in numbers and "_" in str(value)
     ]
     for name in dict.fromkeys(request.query_params):
-        if len(mistakes) == MOST_MISTAKES:  # to find near names for thousands takes seconds
+        if len(mistakes) == MOST_MISTAKES:  # to find similar names for thousands takes seconds
             break
         values = request.query_params.getlist(name)
         if name not in known:

@@ -21,7 +21,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="-")
 HEADER = b"x-request-id"
 ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 QUIET = frozenset({"/healthz", "/readyz", "/health", "/metrics"})
-KEPT = 1024  # methods, routes and statuses together whose metrics are kept at hand
+KEPT = 1024  # combinations of method, route and status whose metrics are cached
 CALLER = "podium.caller"  # of a request's scope: the id and the role of its key
 
 
@@ -42,7 +42,7 @@ class RequestRecorder:
             await self._app(scope, receive, send)
             return
         given = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        # No count is in an id: whoever asks could read how many requests others send, and when.
+        # An id has no count, which would show how many requests others send, and when.
         identity = given if ACCEPTABLE.fullmatch(given) else secrets.token_hex(8).encode()
         token = request_id.set(identity.decode())
         started = time.perf_counter()
@@ -64,7 +64,7 @@ class RequestRecorder:
 
 @lru_cache(KEPT)
 def _of_requests(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
-    """The metrics of such requests. To find them by their labels takes longer than to count."""
+    """The metrics of such requests, cached, since finding them by their labels is slow."""
     return REQUESTS.labels(method, route, status), REQUEST_SECONDS.labels(route)
 
 

@@ -1,6 +1,6 @@
-"""Headers by which a browser treats an answer as data: pages alone may be more than that.
+"""Headers that make a browser treat every answer except pages as data.
 
-And one by which an answer to a key or a login is kept for nobody else.
+Another one keeps caches from giving the answer to a key or a login to others.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = b"content-security-policy"
-# A file that somebody uploaded may be HTML. A browser that opens it runs nothing of it, and gives
-# it no part in the login of the reader.
+# An uploaded file may be HTML. A browser that opens it runs no script of it, and gives it no access
+# to the reader's login.
 AS_DATA = (POLICY, b"default-src 'none'; frame-ancestors 'none'; sandbox")
 NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 CACHE_CONTROL = b"cache-control"
-# Without it a cache may guess from Last-Modified how long it keeps an answer, and gives it to the
-# next reader; a browser shows it after the log-out. With it both ask again, by the ETag.
+# Without it a cache may derive from Last-Modified how long it keeps an answer, and give it to the
+# next reader; a browser may show it after the log-out. With it both ask again, by the ETag.
 ONE_READER = "private, no-cache"
 FOR_ONE_READER = (CACHE_CONTROL, ONE_READER.encode())
 CREDENTIALS = frozenset({b"authorization", b"cookie"})
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds these headers; a policy or Cache-Control only where none is set."""
+    """ASGI middleware that adds these headers; a policy or Cache-Control only if none is set."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

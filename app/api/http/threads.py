@@ -31,22 +31,23 @@ class _Turn:
     failure: PodiumError | None = None
 
 
-# Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
-# a database, and not for long.
+# A few threads: because of CPython's lock, more would only slow each other down. They wait for a
+# disk or a database, but not for long.
 _threads = ThreadPool(16, thread_name_prefix="http")
-# Unpacking a large body takes seconds of a processor, and nobody else's request may wait for it.
+# Unpacking a large body takes seconds of processor time, and no other request may wait for it.
 _unpacking = ThreadPool(2, thread_name_prefix="unpacking")
-# Event streams read in threads of their own, so that they delay no submission. A stream that reads
-# a long run from its start takes its pages after the first in a thread that all such streams share.
-# So it delays no stream that begins, and none that waits for what is new. After each page this
-# thread rests HISTORY_RESTS times as long as the page took of a processor. So all streams that read
-# long histories take a tenth of one together, and requests beside them are answered as fast.
+# Event streams read in separate threads, so that they delay no submission. A stream that reads a
+# long run from its start reads its pages after the first in one thread, which all such streams
+# share. So it delays no stream that begins, and none that waits for new events. After each page
+# this thread pauses HISTORY_RESTS times as long as the page took of processor time. So all streams
+# that read long histories together take a tenth of a processor, and other requests are answered as
+# fast as without them.
 _reading_events = ThreadPool(2, thread_name_prefix="events")
 _reading_history = ThreadPool(1, thread_name_prefix="history")
 HISTORY_RESTS = 9.0
 # To find a file may take minutes: all of it is read and compared with its digest, or an archive of
-# all files is made. Those who ask for the same file meanwhile wait for their turn without a thread,
-# and requests for anything else have other threads.
+# all files is made. Further requests for the same file wait for their turn without a thread, and
+# requests for anything else use other threads.
 _finding_files = ThreadPool(8, thread_name_prefix="files")
 _turns: dict[str, _Turn] = {}
 
@@ -80,7 +81,7 @@ async def find_file(
 ) -> Result:
     """Do as `run_in_thread`, in a thread for files, and for one request for a file at a time.
 
-    If it cannot be found, those who wait for it fail too: one after another would wait in vain.
+    If it cannot be found, the requests that wait for it fail too, so that not each tries in vain.
     """
     turn = _turns.setdefault(identity, _Turn())
     turn.wanted += 1
@@ -95,7 +96,7 @@ async def find_file(
         raise
     finally:
         turn.wanted -= 1
-        # A request that comes after the failure did not wait for this turn: it tries again.
+        # A request that comes after the failure has not waited for this turn, so it tries again.
         if _turns.get(identity) is turn and (turn.failure or not turn.wanted):
             del _turns[identity]
 
@@ -103,7 +104,7 @@ async def find_file(
 def read_events(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Awaitable[Result]:
-    """Do as `run_in_thread`, in a thread for streams that begin or have sent all there is."""
+    """Do as `run_in_thread`, in a thread for streams that begin or have sent all past events."""
     run = partial(contextvars.copy_context().run, function, *args, **kwargs)
     return asyncio.get_running_loop().run_in_executor(_reading_events, run)
 
@@ -111,7 +112,7 @@ def read_events(
 def read_history(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Awaitable[Result]:
-    """Do as `run_in_thread`, in the thread for streams that have more to send at once."""
+    """Do as `run_in_thread`, in the thread for streams that have more past events to send."""
     context = contextvars.copy_context()
 
     def run() -> Result:
@@ -119,7 +120,7 @@ def read_history(
         try:
             return context.run(function, *args, **kwargs)
         finally:
-            # Later pages wait until the thread has slept, this one does not.
+            # Later pages wait for the thread's pause, this one does not.
             with contextlib.suppress(RuntimeError):  # the server ends
                 _reading_history.submit(time.sleep, HISTORY_RESTS * (time.thread_time() - begun))
 

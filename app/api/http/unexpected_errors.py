@@ -20,8 +20,8 @@ RETRY_SECONDS = 5
 class UnexpectedErrors:
     """ASGI middleware: calls the application's handler of `Exception`.
 
-    Starlette calls it outside of all middleware: there the request has no id any more, its answer
-    gets no headers, the log and the metrics no status, and the connection ends after it.
+    Starlette calls the handler outside of all middleware. There the request has no id, its answer
+    gets no headers, the log and the metrics get no status, and the connection is closed after it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -50,7 +50,7 @@ class UnexpectedErrors:
 
 
 def of_the_system(error: BaseException) -> PodiumError | None:
-    """The error as one of Podium's, which says what to do; None for any other.
+    """The error of the system as one of Podium's, which says what to do; None for other errors.
 
     It is logged if the operator has to know of it.
     """

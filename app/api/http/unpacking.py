@@ -1,4 +1,4 @@
-"""Unpack a body into a file, up to a bound of its bytes."""
+"""Unpack a body into a file, up to a limit of its bytes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-# A frame names the window that it needs, and the unpacker takes so much memory: by default up to
-# 128 MB for a body of a few bytes. RFC 9659 bounds it for the content coding of HTTP.
+# A frame names the window that it needs, and the decompressor allocates it: by default up to 128 MB
+# for a body of a few bytes. RFC 9659 limits it for HTTP.
 WINDOW_LOG = 23
 WINDOW_BYTES = 1 << WINDOW_LOG
-TOO_MUCH_MEMORY = "requires too much memory"  # libzstd's words; its error has no code
-# A body may be joined of parts, as bgzip joins parts of 64 KB. To begin one takes the time of
-# unpacking some kilobytes, and 8 bytes can be one.
+TOO_MUCH_MEMORY = "requires too much memory"  # libzstd's message, because its error has no code
+# A body may consist of parts (members or frames), such as bgzip's parts of 64 KB. To begin a part
+# takes as long as unpacking some kilobytes, and a part may have only 8 bytes.
 MOST_PARTS = 20_000
-READ_BYTES = 32 * 1024  # of the packed body: what follows a part is copied
+READ_BYTES = 32 * 1024  # packed bytes at a time; the bytes after a part are copied
 
 
 class Sink(Protocol):
-    """Where the bytes of a file go."""
+    """A destination for the bytes of a file."""
 
     def write(self, data: bytes, /) -> Any:
         """Write the next bytes."""
@@ -46,7 +46,7 @@ class _Decoder(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What came after the end of the part."""
+        """The bytes after the end of the part."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Unpack at most `max_length` bytes."""

@@ -1,4 +1,4 @@
-"""Bodies that are files: streamed to disk, decompressed, bounded; incomplete ones are removed."""
+"""Stream bodies that are files to disk, decompressed and bounded; incomplete ones are removed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def memory_body(request: Request) -> int | None:
 
 
 async def body_in_memory(request: Request, max_bytes: int) -> bytes:
-    """The whole body."""
+    """The complete body."""
     return b"".join([chunk async for chunk in bounded(request, max_bytes, max_bytes)])
 
 
@@ -161,7 +161,7 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
 async def bounded(
     request: Request, max_bytes: int, upload_bytes: int | None = None
 ) -> AsyncGenerator[bytes, None]:
-    """The chunks of a request's body. `upload_bytes` is the setting, if that bounds the body.
+    """The chunks of a request's body. `upload_bytes` is the setting, if that limits the body.
 
     Raises:
         TooLarge: more than `max_bytes` are announced or have arrived.
@@ -185,7 +185,7 @@ def _beyond(max_bytes: int, upload_bytes: int | None) -> TooLarge:
 
 
 class _Parser(MultiPartParser):
-    """Writes the file of a form to the data directory, where the disk's reserve is looked at."""
+    """Writes the file of a form to the data directory, where the disk's reserve is checked."""
 
     def __init__(self, request: Request, stream: AsyncGenerator[bytes, None]) -> None:
         super().__init__(request.headers, stream, **FORM_LIMITS)
@@ -193,7 +193,7 @@ class _Parser(MultiPartParser):
         self.has_ended = False  # whether the last boundary was read
 
     def on_end(self) -> None:
-        """Note that the last boundary came."""
+        """Note that the last boundary has arrived."""
         self.has_ended = True
 
     def on_headers_finished(self) -> None:
@@ -207,7 +207,7 @@ class _Parser(MultiPartParser):
 
 
 def body_directory(request: Request) -> Path:
-    """Where bodies lie that are not files yet; as for stored files, part of the disk stays free."""
+    """The directory of incomplete files. As for stored files, part of its disk stays free."""
     directory = _settings(request).data_dir / "tmp"
     directory.mkdir(exist_ok=True)
     return directory
@@ -216,7 +216,7 @@ def body_directory(request: Request) -> Path:
 async def reserved(
     request: Request, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
-    """The chunks of a body that goes to the data directory.
+    """The chunks of a body that is written to the data directory.
 
     Raises:
         DiskReserved: the disk is nearly full.
@@ -243,7 +243,7 @@ def _media_type(request: Request) -> str:
 
 
 def _encoding(request: Request) -> str:
-    # Two lines of the header are one list: a body that was compressed twice.
+    # Two headers are one list, which means a body that was compressed twice.
     encoding = ", ".join(request.headers.getlist("Content-Encoding") or ["identity"])
     encoding = encoding.strip().lower()
     return "gzip" if encoding == "x-gzip" else encoding  # one and the same: RFC 9110, 8.4.1.3

@@ -18,7 +18,7 @@ from app.api.http.query_names import PLAIN, is_number
 from app.domain.feedback import Feedback
 from app.domain.states import LARGEST_SEED, LEAST_SEED, Failure
 
-# No control characters: a NUL cannot be stored by PostgreSQL, the others only confuse people.
+# No control characters: PostgreSQL cannot store a NUL, and the others only confuse people.
 Name = Annotated[
     str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f/]+$")
 ]
@@ -40,7 +40,7 @@ class Body(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _is_plain(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse what would be another number: "1_0" would be 10, and true would be 1."""
+        """Refuse values that would become another number: "1_0" would be 10, true would be 1."""
         if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
             field = cls.model_fields.get(info.field_name or "")
             if field is not None and is_number(field.annotation):

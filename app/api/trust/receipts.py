@@ -64,8 +64,8 @@ def show_envelope(context: Ctx, caller: AlsoHarness, receipt_id: Id) -> Response
 def show_receipt(context: Ctx, caller: AlsoHarness, receipt_id: Id) -> Response:
     """A receipt: the bytes of an in-toto Statement that were signed, exactly.
 
-    A run's key reads that of its own run, under the policy `full`; a harness's those of its
-    experiment's runs, at competitions without flags.
+    A run's key reads the receipt of its own run, under the policy `full`; a harness's key reads
+    those of its experiment's runs, at competitions without flags.
     """
     return Response(read.find(context, caller, receipt_id).data, media_type=dsse.PAYLOAD_TYPE)
 
@@ -140,7 +140,7 @@ def freeze_experiment(
 ) -> Any:
     """Sign the plan of an experiment before its first run. It cannot be changed afterwards.
 
-    What departs from it is listed by `GET`, and in the experiment's receipt.
+    `GET` and the experiment's receipt list the departures from it.
     """
     new = NewFreeze(
         suite=body.suite,

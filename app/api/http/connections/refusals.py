@@ -1,4 +1,4 @@
-"""Answers to what is not a request for the application: problem documents without a route."""
+"""Answers to requests that the application does not get: problem documents without a route."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Refusal(NamedTuple):
     detail: str
 
     def answer(self) -> bytes:
-        """The whole response, after which the connection is closed."""
+        """The complete response, after which the connection is closed."""
         phrase = self.status.phrase
         document = {
             "type": f"/problems/{phrase.lower().replace(' ', '-')}",
@@ -88,7 +88,7 @@ TOO_MANY_REQUESTS = Refusal(
 
 
 def head_too_large(most: int, headers: int) -> Refusal:
-    """The refusal of a head beyond `most` bytes or `headers`, or of what follows a body's bytes."""
+    """The refusal of a head beyond `most` bytes or `headers`, or of too long trailers."""
     return Refusal(
         HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
         f"The request line and headers, or the trailers, are larger than {most // 1024} KiB, or "
@@ -105,7 +105,7 @@ def head_too_late(seconds: float) -> Refusal:
 
 
 def refusal_of_target(method: bytes, target: bytes, port: int) -> Refusal | None:
-    """Why this server at `port` does not serve a target; None if it does.
+    """The reason why this server at `port` does not serve a target; None if it does.
 
     >>> refusal_of_target(b"GET", b"ftp://localhost:7777/readyz", 7777) is NO_ADDRESS
     True

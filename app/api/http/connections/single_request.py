@@ -13,12 +13,12 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 READ_BYTES = 32 * 1024  # taken from the socket at once
-# Parsed at once of a body in chunks: one of a byte takes as long as a large one.
+# Bytes of a chunked body that are parsed at once: a chunk of one byte takes as long as a large one.
 PIECE_OF_CHUNKS = 2 * 1024
-MAX_UNREAD_PARTS = 256  # chunks, or pieces of chunks, that the application has not taken
-MAX_LEFT_PARTS = 1024  # of a body after its answer; then other connections have a turn
-LEFT_PARTS_SECONDS = 0.01  # between two such turns: some five times what parsing takes
-MAX_ESCAPES = 4096  # a path has as many where every byte of the longest file name is escaped
+MAX_UNREAD_PARTS = 256  # chunks, or pieces of chunks, that the application has not read
+MAX_LEFT_PARTS = 1024  # parts of a body after its answer; then it is the turn of other connections
+LEFT_PARTS_SECONDS = 0.01  # between two such turns: about five times the time of parsing
+MAX_ESCAPES = 4096  # in a path where every byte of the longest file name is escaped
 CUT_PATH = 1000  # bytes of one with more, which names nothing
 END_OF_HEAD = b"\r\n\r\n"
 
@@ -32,11 +32,12 @@ class Phase(Enum):
 
 
 class _UnreadWhile(FlowControl):
-    """Reads nothing more while bytes wait to be parsed; calls `wanted` when they are asked for.
+    """Stops reading while bytes wait to be parsed; calls `wanted` when uvicorn wants to read.
 
-    uvicorn resumes reading at each answer, and when the application looks whether the client has
-    gone. A client that sends faster than it is answered would have all that it sends in memory.
-    That such a client has gone is seen only when something is written to it.
+    uvicorn resumes reading after each answer, and when the application checks whether the client
+    has disconnected. Without this class, everything that a client sends faster than it is answered
+    would be in memory. In return, Podium notices only when it writes that such a client has
+    disconnected.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class _UnreadWhile(FlowControl):
         self._wanted = wanted
 
     def resume_reading(self) -> None:
-        """Read on, unless bytes wait."""
+        """Resume reading, unless bytes wait."""
         if self._bytes_wait():
             self._wanted()
         else:
@@ -58,30 +59,30 @@ class _UnreadWhile(FlowControl):
 
 
 class LeftParts:
-    """The turns of connections with many parts left of bodies that were answered already.
+    """The turns of connections that still send many parts of bodies that were answered already.
 
-    Such a connection is not closed: its client would get an error in place of the answer.
+    Such a connection is not closed, because its client would get an error instead of the answer.
     """
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def pause(self) -> float:
-        """How long the connection that asks has to wait for its turn."""
+        """How long this connection has to wait for its turn."""
         now = time.monotonic()
         self._next = max(self._next, now) + LEFT_PARTS_SECONDS
         return self._next - now
 
     def leave(self) -> None:
-        """Give back the turn of a connection that was lost."""
+        """End the turn of a connection that was lost."""
         self._next -= LEFT_PARTS_SECONDS
 
 
 class SingleRequestConnection(HttpToolsProtocol):
     """A connection whose further requests wait as bytes, first here, then in the socket.
 
-    uvicorn makes an object of each request that has come, and a client that sends many and reads
-    nothing has as many answers made.
+    uvicorn makes an object for each request that has arrived, and computes answers even for a
+    client that sends many requests and reads nothing.
     """
 
     read_buffer: memoryview
@@ -91,18 +92,18 @@ class SingleRequestConnection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self.phase = Phase.HEAD
         self._unparsed = b""
-        self._parsed_last = b""  # up to three bytes, with which the end of a head may begin
+        self._parsed_last = b""  # up to three bytes, which may begin the end of a head
         self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
         self._parts = 0  # of the body, that the application has not taken, or that are left
         self._turn: asyncio.TimerHandle | None = None  # for these
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let nothing resume reading while bytes wait."""
+        """Prevent reading while bytes wait."""
         super().connection_made(transport)
         self.flow = _UnreadWhile(transport, lambda: bool(self._unparsed), self._continue_body)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the transport puts the next bytes; all connections share it."""
+        """The buffer for the transport's next bytes; all connections share it."""
         return self.read_buffer
 
     def buffer_updated(self, count: int) -> None:
@@ -134,7 +135,7 @@ class SingleRequestConnection(HttpToolsProtocol):
             position = end
 
     def on_headers_complete(self) -> None:
-        """Cut a path that names nothing: uvicorn decodes it before the request has a turn.
+        """Cut a path that cannot exist, because uvicorn decodes it before the request has a turn.
 
         It takes 24 ms for one of 60 KB.
         """
@@ -158,7 +159,7 @@ class SingleRequestConnection(HttpToolsProtocol):
         return bool(self.cycle.body) and self._parts > MAX_UNREAD_PARTS
 
     def _await_turn(self) -> None:
-        """Wait for a turn if what is left of a body has many parts: nothing else ends this wait."""
+        """Wait for a turn if the rest of a body has many parts. Nothing else ends this wait."""
         is_left = self.phase is Phase.BODY and self.cycle.response_complete
         if is_left and self._turn is None:
             self._turn = self.loop.call_later(self.left_parts.pause(), self._go_on)
@@ -174,7 +175,7 @@ class SingleRequestConnection(HttpToolsProtocol):
         return self._is_responding() or self.flow.write_paused
 
     def _end_of_piece(self, data: bytes, position: int) -> int:
-        """Where the head or the body ends, so that no request behind it is parsed."""
+        """The end of the head or the body, so that no request after it is parsed."""
         if self.phase is Phase.HEAD:
             before = self._parsed_last
             found = (before + data[position:]).find(END_OF_HEAD)
@@ -187,7 +188,7 @@ class SingleRequestConnection(HttpToolsProtocol):
 
     @abc.abstractmethod
     def _feed(self, piece: bytes) -> bool:
-        """Parse a piece; say whether the next one may come."""
+        """Parse a piece of data. Returns whether the next one may be parsed."""
 
     def _continue(self) -> None:
         """Parse the bytes that waited."""
@@ -210,12 +211,12 @@ class SingleRequestConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Go on to the next request."""
+        """Continue with the next request."""
         super().on_response_complete()
         self._continue_soon()
 
     def resume_writing(self) -> None:
-        """Go on to the next request, now that the client takes what was written."""
+        """Continue with the next request, now that the client reads what was written."""
         super().resume_writing()
         self._continue_soon()
 

@@ -1,7 +1,7 @@
-"""How many bodies are in memory at once: a JSON body takes up to thirty times its bytes when read.
+"""Limits of bodies in memory: a parsed JSON body takes up to thirty times its bytes.
 
-A body is received by one budget and worked on by another. So clients that send slowly delay nobody
-whose body is complete. A holder of a key has few places to receive, and nobody else's.
+There is one budget for bodies that are being received, and one for complete bodies. So clients that
+send slowly do not delay complete bodies. Each holder of a key has a few slots to receive bodies.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 
-RECEIVED_BYTES = 32 * 1024 * 1024  # the bound for all large bodies that are being received
+RECEIVED_BYTES = 32 * 1024 * 1024  # the limit for all large bodies that are being received
 HOLDER_BYTES = 2 * 1024 * 1024  # the same for the bodies of one key
-UPLOADS = 16  # files that a key sends at once, and a run's key a quarter of them
-WORKED_BYTES = 512 * 1024  # the bound for complete bodies, from their parsing to the answer
-ALL_UPLOADS = 1_000_000  # in effect no bound: connections are bounded
+UPLOADS = 16  # files that a key may send at once; a run's key may send a quarter of them
+WORKED_BYTES = 512 * 1024  # the limit for complete bodies, from their parsing to the answer
+ALL_UPLOADS = 1_000_000  # in effect no limit, since connections are limited
 Release = Callable[[], None]
 
 
 class Budget:
-    """Bytes that may be used at once, in all and by one holder; others wait in turn.
+    """A number of bytes that may be used at once, in all and by one holder; others wait in order.
 
     Only the event loop's thread may use it. A body larger than the budget waits until it is alone.
     """
@@ -33,7 +33,7 @@ class Budget:
         self._waiting: deque[tuple[str, int, asyncio.Future[None]]] = deque()
 
     async def take(self, holder: str, size: int) -> Release:
-        """Wait for `size` bytes; the function that is returned gives them back, once."""
+        """Wait for `size` bytes. Returns a function that releases them once."""
         if self._waiting or self._is_full(size) or self._has_all(holder, size):
             turn = asyncio.get_running_loop().create_future()
             self._waiting.append((holder, size, turn))
@@ -66,7 +66,7 @@ class Budget:
         self._wake()
 
     def _wake(self) -> None:
-        """Let in those who wait, the first first; holders who have all that they may are passed."""
+        """Let waiting requests begin, the oldest first, except those of holders at their limit."""
         passed: deque[tuple[str, int, asyncio.Future[None]]] = deque()
         while self._waiting:
             holder, size, turn = self._waiting[0]

@@ -1,6 +1,6 @@
-"""Of a request's cookies the one that Podium reads, found before the request takes turns.
+"""Find the only cookie that Podium reads, before the request takes its turn.
 
-To parse all cookies takes 8 ms for a header of 60 KB, and each layer that asks for one parses all.
+To parse all cookies of a header of 60 KB takes 8 ms, and each layer that reads one parses all.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MOST_BYTES = 4096  # a longer cookie is cut
 
 
 class OneCookie:
-    """ASGI middleware: leaves the cookie `name` of all that a request has, and no other."""
+    """ASGI middleware that removes all cookies of a request except `name`."""
 
     def __init__(self, app: ASGIApp, name: str) -> None:
         self._app = app
@@ -30,7 +30,7 @@ class OneCookie:
 
 
 def last_cookie(cookies: bytes, name: bytes) -> bytes:
-    """The last cookie of this name with its value, as it was sent; nothing if there is none.
+    """The last cookie of this name with its value, as it was sent; empty if there is none.
 
     >>> last_cookie(b'a=1; key = "x" ;keys=3', b"key"), last_cookie(b"a=key", b"key")
     (b' key = "x" ', b'')

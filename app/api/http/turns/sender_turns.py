@@ -1,11 +1,11 @@
-"""Senders take turns, so that thousands of requests of one keep no other waiting.
+"""Let senders take turns, so that thousands of requests of one sender do not delay others.
 
-Without turns one pass of the event loop would begin all requests that have come, and a request that
-needs ten passes and a thread would wait ten times for a thousand others. So of each key or login
-one request begins in a pass. Strangers are one sender, and their requests are worked on one at a
-time, those of their addresses in turn. A stranger is who sends no key or login that was found valid
-a short time ago. Strangers on this machine are another sender: a health check must not wait for
-those who come over the network.
+Without turns one pass of the event loop would begin all requests that have arrived, and a request
+that needs ten passes and a thread would wait ten times for a thousand others. So in each pass one
+request of each key or login begins. All strangers are one sender: their requests are processed one
+at a time, and their addresses take turns. A request is a stranger's if its key or login was not
+found valid a short time ago. Strangers on this machine are another sender, because a health check
+must not wait for requests from the network.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.turns.request_turns import has_body
 
-TURN_SECONDS = 0.05  # after these the next request begins, while this one goes on
+TURN_SECONDS = 0.05  # after this time the next request begins, while this one continues
 KNOWN_SECONDS = 3600  # since a key or login was found valid; then it waits once more
 MOST_KNOWN = 10_000
 MANY = 16  # requests of one sender that wait
@@ -29,12 +29,12 @@ LOCAL = frozenset({"127.0.0.1", "::/64"})  # 127.0.0.1 and ::1, as connections a
 PEER = "podium.peer"  # of a request's scope: the address its connection is counted by
 WAITING = "podium.waiting_turn"  # of a request's scope: set to False when its client goes
 
-SenderOf = Callable[[Scope], str | None]  # tells keys and logins apart; None without one
+SenderOf = Callable[[Scope], str | None]  # identifies a key or login; None without one
 HasValidKey = Callable[[Scope], bool]  # whether the key of a request was looked up and is valid
 
 
 class SenderTurns:
-    """ASGI middleware: a request waits for the turns of those that its sender sent before."""
+    """ASGI middleware: a request waits for the turns of its sender's earlier requests."""
 
     def __init__(self, app: ASGIApp, sender_of: SenderOf, has_valid_key: HasValidKey) -> None:
         self._app = app
@@ -63,7 +63,7 @@ class SenderTurns:
             self._known[sender] = None
 
     async def _may_begin(self, sender: str, scope: Scope) -> bool:
-        """Wait for a pass of the event loop of its own; False if the client went away before."""
+        """Wait for this request's pass of the event loop; False if the client disconnects first."""
         queue = self._queues.get(sender)
         if queue is None:
             queue = self._queues[sender] = _Queue(lambda: self._queues.pop(sender))
@@ -80,14 +80,14 @@ class SenderTurns:
 
         async def send_after_turn(message: Message) -> None:
             turn.end()
-            self._note(sender, scope)  # not at the end alone: an event stream may last for hours
+            self._note(sender, scope)  # not only at the end: an event stream may last for hours
             await send(message)
 
         async def receive_between_turns() -> Message:
             turn.give_back()
             message = await receive()
             is_gone = message["type"] == "http.disconnect"
-            # A key that was found valid before the body has no turns to wait for.
+            # A key that was found valid before the body need not wait for turns.
             if is_gone or self._has_valid_key(scope) or await turn.take():
                 return message
             return {"type": "http.disconnect"}
@@ -101,11 +101,12 @@ class SenderTurns:
 
 
 class _Queue:
-    """The requests that wait for the one turn, which addresses get one after the other.
+    """The requests that wait for the only turn, which addresses get one after the other.
 
-    Those of an address get it in the order in which they came. `on_idle` is called when nobody has
-    the turn or waits for it. With `pauses` there is a pause after some requests however few wait:
-    of clients that read slowly, and send a new request whenever they are cut off, few do.
+    Requests of an address get it in the order in which they arrived. `on_idle` is called when no
+    request has or awaits the turn. With `pauses` there is a pause after some requests even if few
+    wait, because clients that read slowly, and send a new request whenever they are disconnected,
+    have few waiting requests.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class _Queue:
         self._number = 0  # the waiting requests of all addresses
 
     async def take(self, scope: Scope, address: str = "") -> bool:
-        """Wait for the turn; False if the client went away before."""
+        """Wait for the turn; False if the client disconnects before."""
         if not self._is_taken:
             self._is_taken = True
             return True
@@ -139,8 +140,9 @@ class _Queue:
     def give_back(self) -> None:
         """Let the next request begin, in the event loop's next pass or later.
 
-        Not at once: else all that wait would be served in this pass. While many wait, the loop
-        pauses: one that is never idle leaves threads little of the interpreter.
+        It does not begin at once: otherwise all waiting requests would begin in this pass. While
+        many wait, the loop pauses, because a loop that is never idle leaves threads little of the
+        interpreter.
         """
         loop = asyncio.get_running_loop()
         self._turns += 1
@@ -157,7 +159,7 @@ class _Queue:
             first = of_address.popleft()
             self._number -= 1
             if of_address:
-                self._waiting[address] = of_address  # behind the other addresses
+                self._waiting[address] = of_address  # after the other addresses
             if not first.done():
                 first.set_result(True)
                 return
@@ -166,7 +168,7 @@ class _Queue:
 
 
 class _Turn:
-    """The turn of one request, which it may give back and take again until it ends."""
+    """The turn of one request, which it may release and take again until it ends."""
 
     def __init__(self, queue: _Queue, scope: Scope, address: str) -> None:
         self._queue = queue
@@ -176,7 +178,7 @@ class _Turn:
         self._has_ended = False
 
     async def take(self) -> bool:
-        """Wait for the turn, unless it has ended; False if the client went away before."""
+        """Wait for the turn, unless it has ended; False if the client disconnects before."""
         if self._has_ended or self._timer is not None:
             return True
         if not await self._queue.take(self._scope, self._address):
@@ -186,13 +188,13 @@ class _Turn:
         return True
 
     def give_back(self) -> None:
-        """Let the next request begin; more calls do nothing."""
+        """Let the next request begin; further calls do nothing."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
             self._queue.give_back()
 
     def end(self) -> None:
-        """Give the turn back for good."""
+        """Release the turn permanently."""
         self.give_back()
         self._has_ended = True
