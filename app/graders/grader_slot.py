@@ -49,7 +49,7 @@ class GraderLimits:
 class Task:
     """A job, and the future that waits for it.
 
-    The future stays pending while the job runs, so that it can be cancelled until the end.
+    The future stays pending while the job runs, so that it can be cancelled at any time.
     """
 
     job: Job
@@ -80,8 +80,8 @@ class GraderSlot:
 
     `start_error` is the reason of the last failed start, and `isolation` has the walls around the
     last process. With `idle_seconds` the slot is on demand: its process starts for a job, and ends
-    after so long without one. With `niceness`, which is beyond this process's own, others get the
-    processors first.
+    after this time without one. With `niceness`, which is in addition to this process's own, other
+    processes get processor time first.
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class GraderSlot:
     def is_ready(self, grace: float = 0.0) -> bool:
         """Whether a warm process is alive, or none is needed now.
 
-        One that ended less than `grace` seconds ago counts, unless another could not be started.
+        A process that ended less than `grace` seconds ago counts, unless the next one could not be
+        started.
         """
         if self.on_demand or self._is_warm():
             return True
@@ -124,7 +125,7 @@ class GraderSlot:
         return grace > 0 and was_here and not self.start_error
 
     def cancel(self) -> None:
-        """Cancel the running job, if there is one; it gets no result, whatever becomes of it."""
+        """Cancel the running job, if there is one. Its future gets no result."""
         if (task := self._task) is not None:
             task.cancel()
 
@@ -144,7 +145,7 @@ class GraderSlot:
         while not self._closed.is_set():
             try:
                 self._serve_one()
-            except Exception as error:  # after an error in this module no caller may wait for ever
+            except Exception as error:  # no caller may wait for ever after an error in this module
                 log.exception("an error in the thread of a grader")
                 if self._task is not None:
                     self._task.fail(error)
@@ -229,7 +230,7 @@ class GraderSlot:
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
         if self._niceness:
-            # Graders have the server's own niceness at least, and this process has a larger one.
+            # Graders have at least the server's own niceness, and this process has a larger one.
             wanted = os.getpriority(os.PRIO_PROCESS, 0) + self._niceness
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, min(wanted, LEAST_PRIORITY))

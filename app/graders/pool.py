@@ -32,28 +32,28 @@ from app.resampling.uncertainty import Uncertainty
 
 # A process for competitions with a metric.py ends after this time without a job.
 CUSTOM_IDLE_SECONDS = 300.0
-# For a closing pool's template to end the graders; it is not waited for any longer.
+# How long a closing pool waits for its template to end the graders.
 ENDING_SECONDS = 5.0
-NICENESS = 15  # of the process that estimates uncertainty, beyond the server's; graders have 5
+NICENESS = 15  # added for the process that estimates uncertainty; 5 is added for graders
 
 
 class GraderPool:
     """`processes` graders, and `validators` processes that never open an answers file.
 
-    With 0 `processes`, one grader is started when there is a job, as for an import, and ended when
-    there is none.
+    With 0 `processes`, one grader is started when there is a job, for example for an import, and
+    ended when there is none.
 
     A job may take `seconds` of wall-clock time (a validation `validation_seconds`), and `memory_mb`
     more than a warm grader needs. A job that takes more, or that kills its grader, ends as a
     `GraderFault` and affects no other. Every future gets a result, or is cancelled when the pool is
     closed. Callbacks of futures run in the thread that serves a grader, so they should be short.
 
-    Competitions with a metric.py are graded in as many processes of their own, which start on
-    demand. So their code never runs in a process that grades others, and however long a metric.py
-    takes, competitions without one do not wait for it. With `requires_isolation` they are refused
-    where this machine lacks a wall of `Isolation`, by a fault that names the wall. `shows_texts` is
-    for commands of an admin who has the answers: faults of a metric.py then have the exception's
-    text. A command may give a `template` that it has launched.
+    Competitions with a metric.py are graded in as many separate processes, which start on demand.
+    So their code never runs in a process that grades others, and however long a metric.py takes,
+    competitions without one do not wait for it. With `requires_isolation` they are refused if this
+    machine lacks a wall of `Isolation`, by a fault that names the wall. `shows_texts` is for
+    commands of an admin who has the answers: faults of a metric.py then have the exception's text.
+    A command may give a `template` that it has launched.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class GraderPool:
             new_slot("custom", self._with_own_metric, CUSTOM_IDLE_SECONDS if is_kept else 0.0)
             for _ in range(count)
         ]
-        # A process of its own, and only while somebody asks: so no submission ever waits for it.
+        # A separate process, only while somebody asks, so that no submission ever waits for it.
         self._slots.append(new_slot("grade", self._resampling, 0.0, NICENESS))
         checks = replace(limits, seconds=validation_seconds or seconds)
         self._slots += [
@@ -125,7 +125,7 @@ class GraderPool:
     ) -> Future[Uncertainty | Rejected | GraderFault]:
         """Estimate the noise of a submission's score; one at a time, and never before a grading.
 
-        Podium's own code does it alone: no metric.py is run.
+        Only Podium's own code runs, no metric.py.
         """
         return self._put(self._resampling, Job("uncertainty", version, file, sha256))
 
@@ -151,7 +151,7 @@ class GraderPool:
             time.sleep(0.01)
 
     def is_ready(self, grace: float = 0.0) -> bool:
-        """Whether every process is warm and alive, or is replaced since less than `grace` seconds.
+        """Whether every process is warm and alive, or ended less than `grace` seconds ago.
 
         Before its first process a slot is not ready.
         """
@@ -180,12 +180,12 @@ class GraderPool:
         deadline = time.monotonic() + grace
         for slot in self._slots:
             slot.thread.join(max(0.0, deadline - time.monotonic()))
-        for slot in self._slots:  # all first: a template ends with all its graders
+        for slot in self._slots:  # all slots first, because a template ends all its graders
             slot.cancel()
-        # Whoever ends a grader waits two minutes for a template that is stopped.
+        # To end a grader may take two minutes if the template is stopped (SIGSTOP).
         impatience = threading.Timer(ENDING_SECONDS, self._template.give_up)
         impatience.daemon = True
-        with contextlib.suppress(RuntimeError):  # the system gives no more threads
+        with contextlib.suppress(RuntimeError):  # the system has no more threads
             impatience.start()
         for slot in self._slots:
             slot.stop()

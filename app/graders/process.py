@@ -49,7 +49,7 @@ class Job:
 
 
 class GraderProcess:
-    """A grader, started from a template; one of its own if none is given."""
+    """A grader, started from a template, or from a template of its own."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class GraderProcess:
         """Whether the process runs. It is not reaped here, so its pid stays valid until `kill`."""
         if self._status is not None:
             return False
-        # None of its children has the other end of the channel, so its end is the process's.
+        # No child of it has the other end of the channel, so the channel closes when it ends.
         ended = select.poll()
         with contextlib.suppress(ValueError, OSError):  # `kill` in another thread closes it now
             ended.register(self._channel, 0)

@@ -81,7 +81,7 @@ class GraderTemplate:
                 self._await_ready()
             answer = self._ask({"start": {**arguments, "server": os.getpid()}}, channel)
             if "pid" not in answer:
-                # A late answer would be taken for that of the next request.
+                # A late answer would be treated as that of the next request.
                 if not answer or not self._graders:
                     self._end()
                 reason = str(answer.get("error", "the template does not answer"))
@@ -103,7 +103,7 @@ class GraderTemplate:
             return int(answer.get("status", -signal.SIGKILL))
 
     def give_up(self) -> None:
-        """Start no more graders, and wait no longer for a process that does not answer: kill it."""
+        """Start no more graders, and kill the process instead of waiting for its answer."""
         self._is_given_up = True
 
     def _launch(self) -> None:
@@ -129,7 +129,7 @@ class GraderTemplate:
         self._is_ready = True
 
     def _ask(self, request: dict[str, Any], passed: socket.socket | None = None) -> dict[str, Any]:
-        """Send a request, with a socket that the template gets; {} if there is no answer."""
+        """Send a request, with a socket for the template; {} if there is no answer."""
         assert self._channel is not None  # noqa: S101 (a template runs)
         descriptors = [] if passed is None else [passed.fileno()]
         try:

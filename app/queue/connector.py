@@ -23,9 +23,9 @@ class PatientConnector(PsycopgConnector):
     """Retries queries while the database is away, so that an outage does not end the worker.
 
     A query whose answer was lost runs twice, so every query must be repeatable: see
-    `WorkerJobManager`. `outages` grows with each query that has to wait for the database: one that
-    waits for long beside others that do not counts once. After `give_up`, queries that would
-    wait are cancelled: an error of theirs would be logged as one of the library's worker.
+    `WorkerJobManager`. `outages` grows by one for each query that has to wait for the database,
+    however long it waits. After `give_up`, queries that would wait are cancelled, because the
+    library would log their errors as errors of its worker.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class PatientConnector(PsycopgConnector):
             pool_factory=_unchecked,
             kwargs={
                 "application_name": "podium worker queue",
-                # Texts of a database in SQL_ASCII would be bytes without it.
+                # Without it, texts of a database in SQL_ASCII would be bytes.
                 "client_encoding": "UTF8",
                 "connect_timeout": 5,
                 "tcp_user_timeout": 15_000,

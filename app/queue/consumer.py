@@ -1,4 +1,4 @@
-"""A consumer of the queue: run jobs concurrently, and give unfinished ones back at the end."""
+"""A consumer of the queue: run jobs concurrently, and return unfinished ones at the end."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, WorkerJobManager
 log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between queries of the queue without a notification
 NEVER_SECONDS = 1e8  # three years
-HAND_BACK_SECONDS = 10.0  # after the drain, for giving jobs back; maintenance requeues the others
-CHECK_SECONDS = 0.5  # between two looks at what keeps a drain
-END_SECONDS = 8.0  # for the ends of workers that wait for the database no longer
+HAND_BACK_SECONDS = 10.0  # after the drain, to return jobs; maintenance requeues the others
+CHECK_SECONDS = 0.5  # between two checks of what delays a drain
+END_SECONDS = 8.0  # for workers to end that no longer wait for the database
 
 
 class Retry(Exception):
@@ -33,7 +33,7 @@ class Retry(Exception):
 
 
 class QueueBroken(PodiumError):
-    """The consumer cannot go on."""
+    """The consumer cannot continue."""
 
 
 class _Always(BaseRetryStrategy):
@@ -47,8 +47,8 @@ class _Always(BaseRetryStrategy):
 class ConsumerConfig:
     """The options of a consumer.
 
-    `shares` lists groups of queues with the number of concurrent jobs of each group: so many of
-    competitions with a metric.py, which have queues of their own, and so many of others.
+    `shares` lists groups of queues with the number of concurrent jobs of each group. The number
+    applies twice: to competitions with a metric.py, which have separate queues, and to all others.
     `heartbeat` is the seconds between two heartbeats, `drain` the seconds for finishing jobs at the
     end.
     """
@@ -62,7 +62,7 @@ class Consumer:
     """Runs the jobs of one database's queue until it is stopped.
 
     `grade(job, submission)` grades the submission or raises; `regrade(regrade, submission)` grades
-    it anew for a regrade. If cancelled, they give the submission back.
+    it again for a regrade. If cancelled, they return the submission.
     """
 
     def __init__(
@@ -131,10 +131,10 @@ class Consumer:
             raise QueueBroken("The queue's listener or loop ended; see the log for the reason.")
 
     async def _drain(self, running: list[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        """Fetch no more jobs, let running ones finish within the drain, give the others back.
+        """Fetch no more jobs, let running ones finish within the drain, and return the others.
 
-        Returns the workers that did not end by themselves. While the database is away, workers
-        without a job are not waited for: there is nothing that they would give back.
+        Returns the workers that did not end by themselves. While the database is away, it does not
+        wait for workers without a job, because they have nothing to return.
         """
         for worker in self._workers:
             worker.stop()  # type: ignore[no-untyped-call]
@@ -148,8 +148,8 @@ class Consumer:
     async def _abandon(self, late: set[asyncio.Task[None]]) -> None:
         """End workers that wait for the database.
 
-        A job that one of them fetches meanwhile, because the database is back, is requeued as those
-        of a dead worker are.
+        If the database is back and one of them fetches a job meanwhile, the job is requeued like
+        those of a dead worker.
         """
         if self._jobs.running:
             log.warning("some jobs were not given back; other workers will requeue them")

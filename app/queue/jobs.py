@@ -16,10 +16,10 @@ TASK = "grade"
 ARGUMENT = "submission"
 REGRADE_TASK = "regrade"
 REGRADE_ARGUMENT = "regrade_id"
-# A job's priority is less by one for each file of its run that is not settled yet, so runs take
-# turns; a run with very many files has the least priority for the rest of them.
+# A job's priority is reduced by one for each file of its run that is not settled yet, so runs take
+# turns. If a run has very many files, the rest of them have the lowest priority.
 LEAST_PRIORITY = -1000
-REGRADE_PRIORITY = 2 * LEAST_PRIORITY  # below that of submissions which somebody waits for
+REGRADE_PRIORITY = 2 * LEAST_PRIORITY  # below that of live submissions
 FORGOTTEN_LOCK = (
     0x706F6469756E  # an advisory lock: one process at a time queues forgotten submissions
 )
@@ -116,8 +116,8 @@ def defer(
 ) -> None:
     """Queue the grading of submissions in this session's transaction.
 
-    Each is given by its id, its bytes, and the number of files of its run that it stands behind.
-    Those of competitions with a metric.py are in `own_metric` too.
+    Each is given by its id, its bytes, and the number of files of its run before it. Those of
+    competitions with a metric.py are in `own_metric` too.
     """
     _defer(
         session,
@@ -139,7 +139,7 @@ def defer_regradings(
     submissions: Iterable[tuple[str, int]],
     own_metric: Collection[str] = (),
 ) -> None:
-    """Queue the regrading of submissions, given by id and bytes, behind all other submissions.
+    """Queue the regrading of submissions, given by id and bytes, after all live submissions.
 
     Those that a metric.py will grade are in `own_metric` too.
     """
@@ -165,7 +165,7 @@ def _defer(session: Session, wanted: Sequence[tuple[str, str, Mapping[str, str],
     """Queue jobs, each by its queue, task, arguments and priority."""
     if not wanted:
         return
-    # Only a server that queues needs the library, which loads the driver of PostgreSQL.
+    # Imported here, because only a server that queues needs the library, which loads a driver.
     from procrastinate import SyncPsycopgConnector
     from procrastinate.exceptions import ConnectorException
     from procrastinate.jobs import Job
@@ -209,9 +209,9 @@ def count_consumers(session: Session, heartbeat: float) -> int:
 def defer_forgotten(session: Session) -> int:
     """Queue open submissions that have no job, at most `FORGOTTEN_PER_QUERY`. Returns their number.
 
-    A server without the queue stored them, or their job was lost. The submission's row decides
-    what is graded, not the queue; so does the row of a regrade's outcome. Does nothing while
-    another process does the same.
+    A server without the queue stored them, or their job was lost. Not the queue but the row of the
+    submission, or of a regrade's outcome, decides what is graded. Does nothing while another
+    process does the same.
     """
     if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0

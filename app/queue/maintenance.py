@@ -19,8 +19,8 @@ from app.queue.jobs import MISSED_HEARTBEATS
 from app.queue.worker_jobs import WorkerJobManager
 
 log = logging.getLogger("podium.queue")
-# A job is requeued after so many checks in a row found it abandoned: after an outage of the
-# database, live workers need time for a heartbeat.
+# A job is requeued after this number of consecutive checks found it abandoned: after an outage of
+# the database, live workers need time for a heartbeat.
 CONFIRMATIONS = 3
 WORKER_TIMEOUT = 60  # heartbeats after which a dead worker's row is pruned
 FORGOTTEN_EVERY = 12  # checks
@@ -54,7 +54,7 @@ class Maintenance:
             await asyncio.sleep(self._heartbeat)
 
     async def requeue_abandoned(self) -> None:
-        """Give abandoned jobs back to the queue, until cancelled."""
+        """Return abandoned jobs to the queue, until cancelled."""
         for check in itertools.count():
             await asyncio.sleep(self._heartbeat)
             await _logging_errors(self._requeue_confirmed())
@@ -108,7 +108,7 @@ class Maintenance:
 
 
 async def _logging_errors(step: Awaitable[None]) -> None:
-    """Do a step. Its error must end neither the worker, whose gradings go on, nor other steps."""
+    """Do a step. Its error must not end the worker, whose gradings continue, or other steps."""
     try:
         await step
     except Exception:

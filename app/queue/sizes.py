@@ -41,7 +41,7 @@ def is_of_own_metric(queue: str) -> bool:
 def share(queues: Sequence[str], graders: int, concurrency: int) -> list[tuple[list[str], int]]:
     """Group a worker's queues, with the number of concurrent submissions of each group.
 
-    So many of competitions with a metric.py, and so many of others.
+    The number applies to competitions with a metric.py, and again to all others.
 
     If a worker has small and larger queues, larger submissions never use its last grader: it is
     reserved for small ones. A worker with a single grader cannot reserve one.

@@ -1,6 +1,6 @@
 """Procrastinate's job manager for one worker.
 
-It ends only jobs that are still the worker's own, and keeps places for both kinds of metrics.
+It ends only jobs that are still the worker's own, and limits the jobs of each kind of metric.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from app.queue.sizes import is_of_own_metric
 
 log = logging.getLogger("podium.queue")
 _A_JOB: Notification = {"type": "job_inserted", "job_id": 0}
-PAUSE_SECONDS = 1.0  # after an error that nobody foresaw, so that its cause is not asked on and on
+PAUSE_SECONDS = 1.0  # after an unexpected error, so that its cause is not queried all the time
 # In the past by every machine's clock, so it means "at once" even if a clock is wrong.
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 # Locks the row first, so that the function sees it after other transactions have ended. `attempts`
-# grows when a job is given back: this worker may have fetched it again already.
+# grows when a job is returned: this worker may have fetched it again already.
 OWN_JOB = (
     "WITH mine AS MATERIALIZED (SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s "
     "AND status = 'doing' AND attempts = %(attempts)s "
@@ -35,8 +35,8 @@ FINISH = OWN_JOB + (
     "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "
     "FROM mine"
 )
-# The library notifies workers of new jobs alone. Without this they would find a job that is given
-# back when they poll the next time.
+# The library notifies workers only of new jobs. Without this they would find a returned job only at
+# their next poll.
 RETRY_OWN = (
     "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL), "
     "pg_notify(%(channel)s, %(notification)s) FROM mine"
@@ -57,17 +57,17 @@ class WorkerJobManager(JobManager):
     """The library's manager, made safe for workers that freeze or lose answers.
 
     A worker that was presumed dead may resume and end a job that another worker has by now. So a
-    job is finished or given back only while the queue's row names this worker. `running` has the
-    jobs that were fetched and that this worker still does, with their queues.
+    job is finished or returned only while the queue's row names this worker. `running` has the jobs
+    that this worker has fetched and not ended, with their queues.
 
-    A metric.py may hang, or a file may make it slow. So each of the `shares` has its number of
-    places twice: for files of competitions with a metric.py, and for those of others.
+    A metric.py may hang, or a file may make it slow. So the number of jobs of each of the `shares`
+    applies twice: to files of competitions with a metric.py, and to those of others.
     """
 
     def __init__(self, connector: Any, shares: Iterable[tuple[Iterable[str], int]] = ()) -> None:
         super().__init__(connector)
         self.running: dict[int, Job] = {}
-        self._kinds = {  # for each queue: the queues of its kind, and their places together
+        self._kinds = {  # for each queue: the queues of its kind, and their number of jobs together
             queue: (kind, places)
             for queues, places in shares
             for kind in _kinds(queues)
@@ -80,8 +80,8 @@ class WorkerJobManager(JobManager):
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Fetch the next job. Query again if a job was notified during the query.
 
-        An unforeseen error is logged, and the next poll queries again: it must not end the worker,
-        whose gradings go on.
+        An unexpected error is logged, and the next poll queries again. It must not end the worker,
+        whose gradings continue.
         """
         try:
             return await self._fetch(queues, worker_id)
@@ -118,11 +118,11 @@ class WorkerJobManager(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        """Give a job back to its queue, if it is still this worker's."""
+        """Return a job to its queue, if it is still this worker's."""
         await self._end(job, RETRY, at=retry_at or FIRST_POSSIBLE_TIME, **_notification(job))
 
     async def requeue(self, job: Job) -> None:
-        """Give the job of a dead worker back to its queue, unless another worker has it now."""
+        """Return the job of a dead worker to its queue, unless another worker has it now."""
         await self._execute(RETRY, job, at=FIRST_POSSIBLE_TIME, **_notification(job))
 
     async def update_heartbeat(self, worker_id: int) -> None:
@@ -154,11 +154,11 @@ class WorkerJobManager(JobManager):
     async def _end(self, job: Job, query: str, **arguments: Any) -> None:
         try:
             await self._execute(query, job, **arguments)
-        finally:  # if it fails, maintenance finds the job: nobody does it any more
+        finally:  # if this fails, maintenance finds the abandoned job
             had_place = self._has_place(job.queue)
-            if job.id is not None and self.running.get(job.id) is job:  # not fetched again already
+            if job.id is not None and self.running.get(job.id) is job:  # not fetched again yet
                 del self.running[job.id]
-            if job.queue in self._wake and not had_place:  # others of its kind were not fetched
+            if job.queue in self._wake and not had_place:  # others of its kind may be fetched now
                 await self._wake[job.queue](channel="", notification=_A_JOB)
 
     def _has_place(self, queue: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Grade the submissions that the queue delivers, or give them back."""
+"""Grade the submissions that the queue delivers, or return them."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Deliveries:
     async def grade(self, job: int, submission: str) -> None:
         """Grade a delivered submission, unless it is settled or another job has claimed it.
 
-        If cancelled, give the submission back first. The attempt does not count then.
+        If cancelled, return the submission first. The attempt does not count then.
 
         Raises:
             Retry: the submission is not settled; the queue has to deliver it again.
         """
-        delivered = delivered_job(job, submission)  # one, however often it is claimed
+        delivered = delivered_job(job, submission)  # the same one, however often it is claimed
 
         async def claim() -> ClaimRecord | None:
             return (await _wait_for(self._submissions.claim_job(delivered))).claim
@@ -63,9 +63,9 @@ class Deliveries:
         )
 
     async def regrade(self, regrade: str, submission: str) -> None:
-        """Grade a submission anew for a regrade, unless that is done or the regrade is cancelled.
+        """Grade a submission for a regrade, unless that is done or the regrade is cancelled.
 
-        If cancelled, give the submission back first. The attempt does not count then.
+        If cancelled, return the submission first. The attempt does not count then.
 
         Raises:
             Retry: the submission is not graded; the queue has to deliver it again.
@@ -74,7 +74,7 @@ class Deliveries:
         async def claim() -> ClaimedRegrading | None:
             return await asyncio.to_thread(self._regrades.claim_job, regrade, submission)
 
-        await self._deliver(self._regrading, claim)  # `DEATHS` allows for what is not given back
+        await self._deliver(self._regrading, claim)  # `DEATHS` allows for unreturned ones
 
     async def _deliver(
         self,
@@ -112,7 +112,7 @@ class Deliveries:
 
 
 async def _claim_patiently(claim: Callable[[], Awaitable[Result]]) -> Result:
-    """The result of a claim, once the database is there."""
+    """The result of a claim; waits for the database."""
     while True:
         try:
             return await claim()
@@ -125,7 +125,7 @@ async def _hand_back(
     claiming: asyncio.Future[AnyClaim | None],
     note: Callable[[], None],
 ) -> None:
-    """Give back what was claimed, or is just being claimed; if it cannot be, `note` it."""
+    """Return a submission that was claimed, or is being claimed; if that fails, `note` it."""
     if claiming.done() and (claiming.cancelled() or claiming.exception()):
         return
     try:

@@ -1,4 +1,4 @@
-"""The loop that claims submissions and grades them: of live submissions, and of regrades."""
+"""The loop that claims submissions and grades them: live ones, or those of regrades."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ IDLE_SECONDS = 1.0  # how often an idle loop queries for submissions without bei
 class GradingLoop(Generic[AnyClaim]):
     """Claims submissions and grades them, at most `capacity` at the same time.
 
-    It claims many at a time: a transaction costs the same for one submission and for sixteen. So
-    it rests for `rest_seconds` between two claims while more than `enough` are in flight; and it
-    claims nothing while `is_free` returns false. `busy_seconds` is how long it waits, if nobody
-    wakes it, while there is work that it may not claim.
+    It claims many at a time, because a transaction costs the same for one submission as for
+    sixteen. So it pauses for `rest_seconds` between two claims while more than `enough` are in
+    flight. It claims nothing while `is_free` returns false. `busy_seconds` is how long it waits,
+    unless it is woken, while there is work that it may not claim.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class GradingLoop(Generic[AnyClaim]):
         self._enough = enough
         self._rest_seconds = rest_seconds
         self._rested_at = 0.0
-        self._claim_at = 0.0  # when a claim is asked for at the latest
+        self._claim_at = 0.0  # the latest time of the next claim
         self._is_free = is_free
         self._busy_seconds = busy_seconds
         self._in_flight: set[AnyClaim] = set()
@@ -57,7 +57,7 @@ class GradingLoop(Generic[AnyClaim]):
         self._wake.set()
 
     def is_idle(self) -> bool:
-        """Whether no submission is being graded, nor claimed for it."""
+        """Whether no submission is being graded or claimed."""
         with self._lock:
             return not self._in_flight
 
@@ -68,7 +68,7 @@ class GradingLoop(Generic[AnyClaim]):
         """
         while True:
             self._wake.clear()
-            # Asked before the query: a grading that ends after it may have queued its submission.
+            # Read before the query: a grading that ends after it may have queued its submission.
             was_idle = self.is_idle()
             claimed = self.claim()
             self._start(claimed or [])
@@ -78,7 +78,7 @@ class GradingLoop(Generic[AnyClaim]):
                 self._wake.wait(IDLE_SECONDS if claimed is None else self._busy_seconds)
 
     def give_back(self) -> None:
-        """Undo the count of attempts that ended with the graders. Close the graders before."""
+        """Undo the count of attempts that ended with the graders. Close the graders first."""
         with self._lock:
             left = list(self._in_flight)
         for one in left:
@@ -88,7 +88,7 @@ class GradingLoop(Generic[AnyClaim]):
                 log.warning("cannot give back", extra={"error": type(error).__name__})
 
     def claim(self) -> list[AnyClaim] | None:
-        """New claims; None if there is nothing to grade but what is in flight."""
+        """New claims; None if there is nothing to grade except what is in flight."""
         with self._lock:
             rests = len(self._in_flight) > self._enough
         if rests:
@@ -114,7 +114,8 @@ class GradingLoop(Generic[AnyClaim]):
 
     def _start(self, claimed: list[AnyClaim]) -> None:
         with self._lock:
-            # A standby that took over may lack a claim. The same claim, made again, is in work.
+            # A standby that took over may lack a claim. If it is made again, it is being graded
+            # already.
             new = [one for one in claimed if one not in self._in_flight]
             self._in_flight.update(new)
         for one in new:
@@ -123,7 +124,7 @@ class GradingLoop(Generic[AnyClaim]):
             )
 
     def _release(self, claimed: AnyClaim, end: GradingEnd) -> None:
-        # Whatever the result was; but `give_back` needs what was cancelled with the graders.
+        # Whatever the result is. But `give_back` needs those that were cancelled with the graders.
         if end.cancelled():
             return
         # Before the loop can be idle, so that it does not end while something is queued again.
@@ -137,7 +138,7 @@ class GradingLoop(Generic[AnyClaim]):
 def pause(error: Exception) -> None:
     """Wait for the database. The submissions stay queued, so waiting is safe.
 
-    Any error may pass: a database that has no memory left, or was set to be read-only, too.
+    Any error may be temporary, even one of a database without memory, or that is read-only.
     """
     if isinstance(error, PodiumError):
         log_outage(log, "cannot claim submissions; they wait", error)

@@ -1,4 +1,4 @@
-"""The loops of a process that grades without other workers: live submissions, then regrades."""
+"""The loops of a process that grades by itself: one for live submissions, one for regrades."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from app.worker.grading_loop import IDLE_SECONDS, GradingLoop, pause
 # Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
 REST_SECONDS = 0.01  # between two claims, while the graders have work
-ALONE_SECONDS = 60.0  # the bound for all files during whose grading a server died
+ALONE_SECONDS = 60.0  # the limit for all files during whose grading a server died
 BUSY_SECONDS = 0.05  # how often the regrades' loop checks whether live submissions are graded
 
 
 class Worker(GradingLoop[ClaimRecord]):
     """Claims queued submissions, by turns of their runs, and grades them.
 
-    Files during whose grading a server died come first, each alone, for at most `alone_seconds`
-    together: one that hangs must not keep all others waiting.
+    Files during whose grading a server died come first, one at a time, for at most `alone_seconds`
+    together, because one that hangs must not delay all others.
     """
 
     def __init__(self, context: Context, alone_seconds: float = ALONE_SECONDS) -> None:
@@ -44,7 +44,7 @@ class Worker(GradingLoop[ClaimRecord]):
         self._suspects_done = threading.Event()
 
     def wait_for_suspects(self, seconds: float) -> None:
-        """Wait until the suspects are graded, at most so many seconds."""
+        """Wait until the suspects are graded, at most for this number of seconds."""
         self._suspects_done.wait(seconds)
 
     def run(self, stop: Callable[[bool], bool]) -> None:
@@ -56,9 +56,9 @@ class Worker(GradingLoop[ClaimRecord]):
     def _grade_suspects(self, stop: Callable[[bool], bool]) -> bool:
         """Grade each file during whose grading a server died, alone and before all others.
 
-        Should it kill this server too, nothing else is counted as having done so. What is not
-        graded when the time is over goes on beside the others. Returns False if `stop` says to
-        stop.
+        If it kills this server too, no other file is counted as the cause. When the time is over,
+        gradings that have not ended continue together with the others. Returns False if `stop` says
+        to stop.
         """
         suspects: list[str] | None = None
         deadline = math.inf
@@ -88,10 +88,10 @@ class Worker(GradingLoop[ClaimRecord]):
 def regrading_loop(
     context: Context, is_free: Callable[[], bool] = lambda: True
 ) -> GradingLoop[ClaimedRegrading]:
-    """The loop that works at the running regrades, oldest first, while no live submission waits.
+    """The loop that grades for the running regrades, oldest first, while no live submission waits.
 
-    `is_free` says whether live submissions leave the graders free. At most one submission more
-    than there are graders is sent to them, so a live one waits for one grading at most.
+    `is_free` says whether live submissions leave the graders free. The loop sends at most one
+    submission more than there are graders, so a live one waits for at most one grading.
     """
     return GradingLoop(
         GradingLifecycle(context, RegradeClaims(context)),

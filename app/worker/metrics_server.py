@@ -1,6 +1,6 @@
 """Serve a worker's Prometheus metrics on a separate port.
 
-A client may be slow, or send nothing: it is cut off after some seconds, and keeps no other waiting.
+A client that is slow or sends nothing is disconnected after some seconds, and delays no other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.services.runtime.context import Context
 from app.units import host_and_port
 
 CONNECTION_SECONDS = 10.0  # for a request and its answer
-MOST_CONNECTIONS = 8  # open at once; the oldest is cut off for one more
+MOST_CONNECTIONS = 8  # open at once; a further one replaces the oldest
 
 
 class PortInUse(Conflict):
@@ -35,9 +35,10 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(WSGIServer):
-    """Serves each connection in a thread of its own.
+    """Serves each connection in its own thread.
 
-    All threads start at once: later the system may give no more, and that is what one wants to see.
+    All threads start at once: later the system may have no more threads, and the metrics should
+    show that.
     """
 
     request_queue_size = 64
@@ -49,23 +50,23 @@ class _Server(WSGIServer):
         super().__init__(*arguments)
         self._lock = threading.Lock()
         self._deadlines: dict[socket.socket, float] = {}  # of the open connections, oldest first
-        # More are not accepted: those that were cut off have files of the worker's until then.
+        # More are not accepted: until they end, disconnected ones use open files of the worker.
         self._waiting: queue.Queue[tuple[Any, Any]] = queue.Queue(MOST_CONNECTIONS)
         for number in range(MOST_CONNECTIONS):
             threading.Thread(target=self._serve, name=f"metrics-{number}", daemon=True).start()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Hand a connection to a thread, and cut off the oldest one if no thread is free."""
+        """Pass a connection to a thread, and disconnect the oldest one if no thread is free."""
         with self._lock:
             if len(self._deadlines) >= MOST_CONNECTIONS:
                 oldest = next(iter(self._deadlines))
-                del self._deadlines[oldest]  # so that the next one cuts off another
+                del self._deadlines[oldest]  # so that the next one disconnects another
                 _cut_off(oldest)
             self._deadlines[request] = time.monotonic() + CONNECTION_SECONDS
         self._waiting.put((request, client_address))
 
     def service_actions(self) -> None:
-        """Cut off what takes too long. Called twice a second."""
+        """Disconnect clients that take too long. Called twice a second."""
         now = time.monotonic()
         with self._lock:
             for request, deadline in self._deadlines.items():
@@ -81,7 +82,7 @@ class _Server(WSGIServer):
     def _serve(self) -> None:
         while True:
             request, address = self._waiting.get()
-            with contextlib.suppress(Exception):  # the client is gone, or was cut off
+            with contextlib.suppress(Exception):  # the client is gone, or was disconnected
                 self.finish_request(request, address)
             self.shutdown_request(request)
 

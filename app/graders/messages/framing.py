@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 _SIZE = struct.Struct("<Q")
-LARGEST_MESSAGE = 1024 * 1024  # a thousand of the longest violations take about half of it
+LARGEST_MESSAGE = 1024 * 1024  # a thousand violations of the greatest length take about half of it
 _ALIVE_CHECK_SECONDS = 0.25  # between checks that the grader is still alive
 
 
@@ -79,7 +79,7 @@ def send_before(channel: socket.socket, message: bytes, deadline: float) -> None
     """
     data = memoryview(_SIZE.pack(len(message)) + message)
     while True:
-        # Most messages fit into the socket's buffer, so it is not asked first.
+        # Most messages fit into the socket's buffer, so send without polling first.
         with contextlib.suppress(BlockingIOError):
             data = data[channel.send(data, socket.MSG_DONTWAIT) :]
         if not data:
@@ -95,7 +95,7 @@ def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[
         EOFError: the other side ended, or announces a message that is too large. A child of it may
             keep the channel open, so `is_alive` is called too.
     """
-    has_come = False  # then the rest of the message is there too, as a rule
+    has_come = False  # then the rest of the message has usually arrived too
 
     def some(count: int) -> bytes:
         nonlocal has_come
@@ -105,7 +105,7 @@ def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[
             if not (has_come or _wait(channel, select.POLLIN, min(left, _ALIVE_CHECK_SECONDS))):
                 if is_gone:
                     raise EOFError
-                is_gone = not is_alive()  # then look once more: it may have answered before
+                is_gone = not is_alive()  # then look once more: it may have answered before it died
                 continue
             try:
                 data = channel.recv(count, socket.MSG_DONTWAIT)

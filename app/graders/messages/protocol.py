@@ -3,9 +3,9 @@
 A grader's first message is `Ready`. After that comes one `Reply` for each `Request`, which carries
 the request's random id, so that a reply to another request is never accepted.
 
-The process of one job, which may run a metric.py, sends its parent one `JobResult`. Its parent
-checks the file and computes the place on the leaderboard. So a metric can change nothing of a
-grading but two numbers, or the place of a fault.
+The process of one job, which may run a metric.py, sends its parent one `JobResult`. The parent
+checks the file and computes the place on the leaderboard. So a metric can influence only two
+numbers of a grading, or the text that says where a fault occurred.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Scored(ReplyModel):
     search_score: float | None = None
 
     def parts(self) -> set[str]:
-        """The parts of the answers that it has scores of."""
+        """The parts of the answers for which it has scores."""
         others = {"public": self.public_score, "search": self.search_score}
         return {"private"} | {name for name, score in others.items() if score is not None}
 

@@ -1,6 +1,6 @@
 """The JSON models of the parts of a grader's reply: strict, and of limited size.
 
-A process that ran a competition's metric.py may have written a reply. So every text has a greatest
+A process that ran a competition's metric.py may have written a reply. So every text has a limited
 length and no control characters, every number is finite and every code is known.
 """
 
@@ -42,7 +42,7 @@ def _without_control_characters(text: str) -> str:
 
 
 def _without_sign_of_zero(score: float) -> float:
-    """SQLite stores -0.0 as 0.0, PostgreSQL as it is: the same grade would differ in its text."""
+    """Replace -0.0 by 0.0, as SQLite does; PostgreSQL would store another text of the grade."""
     return score + 0.0
 
 
@@ -57,7 +57,7 @@ Count = Annotated[int, Field(ge=0, le=10**15)]
 class ReplyModel(BaseModel):
     """The base model of all parts of a reply.
 
-    `vars` has its fields and takes a fifth of the time of `dict`, which asks for its `keys` first.
+    Use `vars` to read its fields: it takes a fifth of the time of `dict`, which calls `keys` first.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
@@ -162,7 +162,7 @@ class FaultModel(ReplyModel):
 
 
 class NotStartedModel(ReplyModel):
-    """A grader could start no process for a job: no job, and so no metric, can say this."""
+    """A grader could start no process for a job. No job, and so no metric, can send this."""
 
     type: Literal["not_started"]
     place: _Place

@@ -34,8 +34,8 @@ class Rejected:
 class GraderFault:
     """A fault of Podium or of the competition: there is no verdict on the file.
 
-    `place` is a file, a line and a type of error. It never has the text of an error, which could
-    quote an answer.
+    `place` is a file, a line and a type of error. It never contains the text of an error, which
+    could quote an answer.
     """
 
     kind: GraderFaultKind
@@ -58,7 +58,7 @@ class CompetitionCheck:
 
     `problems` are `{file, key, message}`; if there are none, the competition can be used.
     `answers_score` is the score of the answers as a submission, `sample_score` that of the sample
-    submission; None where it was not computed.
+    submission; None if it was not computed.
     """
 
     problems: tuple[dict[str, str], ...]

@@ -16,7 +16,7 @@ ENDING_SECONDS = 1.0
 
 
 class NotStarted(Exception):
-    """The system gives no more processes, open files or memory: this says nothing about a job."""
+    """The system has no more processes, open files or memory. This says nothing about a job."""
 
 
 @contextlib.contextmanager
@@ -34,7 +34,7 @@ def starting() -> Iterator[None]:
 class Child:
     """A process that this one started. It ends when this process ends.
 
-    `reason` says why this process killed it, if that is worth telling.
+    `reason` says why this process killed it, if a fault should say so.
     """
 
     pid: int
@@ -75,7 +75,7 @@ class Child:
 
 
 def start_child(run: Callable[[], None], descriptors: Iterable[int]) -> Child:
-    """Run a function in a new process that has these open files of this process and no others.
+    """Run a function in a new process with only these open files of this process.
 
     The child ends when the function returns or raises. It is a copy of this process, so its
     changes do not affect this process.

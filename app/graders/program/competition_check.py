@@ -41,11 +41,11 @@ TOLERANCE = 1e-7
 def check_competition(folder: VersionFolder, *, without_metric: bool = False) -> CompetitionCheck:
     """Check the competition in a directory, and list its problems.
 
-    `without_metric` leaves out what the metric decides, and so runs no metric.py.
+    `without_metric` leaves out the checks that need the metric, so it runs no metric.py.
 
-    Its files load; the sample submission is valid and has the answers' ids; the metric fits the
-    columns; the answers, submitted, score perfectly (a metric of the competition's own: no worse
-    than the sample submission). An error in the text of a problem never quotes an answer.
+    It checks that the files load, that the sample submission is valid and has the answers' ids,
+    that the metric fits the columns, and that the answers as a submission score perfectly (with a
+    metric.py: no worse than the sample submission). The text of a problem never quotes an answer.
     """
     problems: list[dict[str, str]] = []
 
@@ -61,7 +61,7 @@ def check_competition(folder: VersionFolder, *, without_metric: bool = False) ->
         return CompetitionCheck(tuple(problems))
     misfits = [] if has_own_metric(folder.path) else metric_problems(competition)
     problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
-    # A metric that does not fit is reported already; loading it would report it again.
+    # A metric that does not fit was reported already; loading it would report it again.
     is_loaded = not misfits and not without_metric
     scorer = attempt(lambda: load_scorer(folder.path, competition)) if is_loaded else None
     board = attempt(lambda: load_leaderboard(folder.path, competition))
@@ -116,7 +116,7 @@ def _score(
 
     def score(data: bytes) -> float:
         scorer = loaded.scorer
-        if own and scorer.prepare is not None:  # anew for each file, as a grading does
+        if own and scorer.prepare is not None:  # for each file again, as a grading does
             scorer = replace(scorer, prepare=partial(scorer.prepare))
         return grade(data, competition, loaded.answers, None, scorer).score
 
@@ -152,7 +152,7 @@ def _why_undefined(loaded: LoadedVersion) -> str:
 
 
 def _why_not_best(competition: Competition, best: float, plain: float, *, own: bool) -> str:
-    """The problem of the scores of the answers and of the sample; empty when there is none."""
+    """The problem with the scores of the answers and of the sample; empty if there is none."""
     name = competition.metric.name
     up = competition.metric.higher_is_better
     sign, perfect = (1.0, 1.0) if up else (-1.0, 0.0)

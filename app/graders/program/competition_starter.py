@@ -1,4 +1,4 @@
-"""Start the processes of competitions, by a copy of the grader that has seen none of them.
+"""Start the processes of competitions from a copy of the grader that has read no competition.
 
 The grader sends this copy commands and channels. A process gets its request through its channel,
 so nothing of a competition is in the memory from which the next process is copied.
@@ -54,7 +54,7 @@ class CompetitionStarter:
                 raise NotStarted(answer)
             if_it_fails.pop_all()
         about = request.model_copy(update={"id": _NOBODY, "file": "", "sha256": ""})
-        with contextlib.suppress(OSError):  # it died: whoever waits for its reply is told
+        with contextlib.suppress(OSError):  # it died: the reader of its reply finds out
             send(ours, protocol.write(about))
         return StartedCompetition(int(answer), ours)
 

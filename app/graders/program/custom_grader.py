@@ -4,9 +4,9 @@ This process keeps no answers and runs no competition's code. Each competition h
 that a metric never finds data of another competition in its memory.
 
 Replies pass through this process: scores, and cells of rejected files. If it forked the process of
-the next competition, they would be in the memory of the jobs of that competition. So a copy of it,
-made before its first job, starts these processes. The copy gets only commands and channels; the
-competition of a process is named in the first message that comes through its channel.
+the next competition, they would be in the memory of that competition's jobs. So a copy of it, made
+before its first job, starts these processes. The copy gets only commands and channels; the first
+message through the channel of a process names its competition.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from app.graders.program.job_process import JobRules
 from app.graders.version_folder import VersionFolder
 from app.units import MEGABYTE
 
-MOST_COMPETITIONS = 8  # processes that are kept; each also takes memory of its own
+MOST_COMPETITIONS = 8  # processes that are kept; each also takes some memory
 
 
 class CustomGrader:

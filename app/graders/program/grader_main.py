@@ -1,7 +1,7 @@
 """A grader: a copy of the template that restricts itself, then does jobs.
 
-The template has loaded the libraries, and a copy has one thread, whatever the template has. So all
-of a grader is restricted before it reads a file of a competition.
+The template has loaded the libraries, and a copy has only one thread. So all of a grader is
+restricted before it reads a file of a competition.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.graders.walls import sandbox
 from app.graders.walls.isolation import Isolation
 from app.graders.walls.syscalls import give_back_memory
 
-IDLE_MILLISECONDS = 500  # without a job; then a grader frees memory
+IDLE_MILLISECONDS = 500  # without a job, after which a grader frees memory
 LONGEST_ERROR = 4000  # characters of the reason why a grader does not start
 
 
@@ -50,7 +50,7 @@ def serve(
         if shows_texts:
             importlib.import_module("app.grading.custom_metric").show_texts()
         failed += sandbox.limit_memory(memory_mb)
-        # It may start a process, which has this limit too.
+        # It may start a process, to which this limit applies too.
         handler = _handler(role, cache_mb, memory_mb, is_required=requires_isolation)
         gc.freeze()  # these objects stay; the garbage collector can skip them
     except BaseException:
@@ -75,7 +75,7 @@ def serve(
 
 
 def set_process_name(name: str) -> None:
-    """Set the name by which `ps` and `top` show this process. Linux keeps 15 characters of it."""
+    """Set the name that `ps` and `top` show for this process. Linux keeps 15 characters of it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name)
 

@@ -33,15 +33,15 @@ def main(descriptor: int) -> None:
     """Load the libraries, and do the server's requests until it closes the channel."""
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
-    # systemd and Slurm end a service by a SIGTERM to all its processes. What graders have then is
-    # to be finished, or given back: the server ends them, by SIGKILL.
+    # systemd and Slurm end a service by a SIGTERM to all its processes. Graders ignore it, so that
+    # their jobs are finished or returned: the server ends them, by SIGKILL.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     set_process_name("podium-template")
     try:
         for module in MODULES:
             importlib.import_module(f"app.graders.program.{module}")
         gc.collect()
-        gc.freeze()  # a copy's collections would write to these objects, and so copy their pages
+        gc.freeze()  # garbage collections in a copy would write to these pages
     except BaseException:
         text = ascii(traceback.format_exc()[-LONGEST_ERROR // 2 :])[:LONGEST_ERROR]
         _answer(channel, {"error": text})
@@ -81,14 +81,14 @@ def _do(request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
 
 @functools.cache
 def _isolation(server: int) -> Isolation:
-    """The walls that this machine puts around a job. All graders are copies of this process."""
+    """The walls around a job on this machine. All graders are copies of this process."""
     return self_test.isolation(server)
 
 
 def _end(pid: int) -> int:
     """Kill a grader, its job and all they started. It was not reaped, so its pid is its own."""
-    # Its session is its own, so the group is it and its children.
-    for kill in (os.killpg, os.kill):  # the group is there once the copy has made its session
+    # It has its own session, so its group consists of it and its children.
+    for kill in (os.killpg, os.kill):  # the group exists once the copy has made its session
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)

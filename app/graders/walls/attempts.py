@@ -23,7 +23,7 @@ from app.units import MEGABYTE
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 _SESSION_KEYRING = (0, -3, 0)
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-_GROWING_STACK = _PRIVATE | 0x100  # MAP_GROWSDOWN: RLIMIT_DATA does not count it
+_GROWING_STACK = _PRIVATE | 0x100  # MAP_GROWSDOWN, which RLIMIT_DATA does not count
 _TIME_ON_PROCESSORS = 2  # CPUCLOCK_SCHED: the low bits of a clock's number, beside a process's id
 _PRIVATE_KEY, _READ_ONLY_MODE, _PAGE, _REMOVE = 0, 0o600, 4096, 0
 TRIED_MB = 64  # the limit of memory of the test's process
@@ -31,9 +31,9 @@ Attempts = dict[str, Callable[[], object]]
 
 
 def attempts(server: int, directory: Path | None) -> dict[str, Attempts]:
-    """For each wall the forbidden actions, by name. Call this before the walls are put up.
+    """The forbidden actions of each wall, by name. Call this before the walls are put up.
 
-    `server` is the process that a job must not reach, `directory` an empty one of the test's own,
+    `server` is the process that a job must not reach, `directory` an empty directory of the test,
     if one could be made.
     """
     target = Path(__file__)
@@ -63,7 +63,7 @@ def attempts(server: int, directory: Path | None) -> dict[str, Attempts]:
         child = os.fork()
         if child == 0:
             os._exit(0)
-        # A SIGCHLD after ptrace would stop this process: nobody traces it, so for ever.
+        # A SIGCHLD after ptrace would stop this process for ever, because nobody traces it.
         os.waitpid(child, 0)
 
     def descriptor_of_memory() -> None:
@@ -134,7 +134,7 @@ def attempts(server: int, directory: Path | None) -> dict[str, Attempts]:
 
 
 def _on_files(directory: Path | None, target: Path) -> Attempts:
-    """Changes of files: of one that is there, in a directory of the test's own, and new ones."""
+    """Changes of files: of an existing one, in a directory of the test, and new ones."""
     if directory is None:
         new = Path("/", f"podium-self-test-{os.getpid()}")
 
@@ -171,7 +171,7 @@ def _map(
 
 
 def works(step: Callable[[], object]) -> bool:
-    """Whether an action is not refused, whatever else comes of it."""
+    """Whether an action is not refused, whatever else its result is."""
     try:
         step()
     except OSError as error:

@@ -45,9 +45,9 @@ def supported_version() -> int:
 def prepare_rules(readable: Iterable[Path] | None = None) -> int:
     """Make a set of rules for `restrict_files`. Returns its descriptor.
 
-    The rules forbid to write, make and remove files, and to run programs. With `readable`, a
-    process can read only these files and the files below these directories; paths that do not
-    exist are ignored. The null device can always be read and written.
+    The rules forbid writing, making and removing files, and running programs. With `readable`, a
+    process can read only these files and the files below these directories; paths that do not exist
+    are ignored. The null device can always be read and written.
 
     From version 4 Landlock also forbids TCP, from version 6 signals to and sockets of processes
     outside. All versions prevent a process from reading the memory and the environment of a

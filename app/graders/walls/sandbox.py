@@ -3,7 +3,7 @@
 A grader starts in a session of its own with a clean environment, no standard streams and no other
 open file (see `template.py`). A process can only apply the other restrictions to itself, and does
 so here, while it has one thread: leaving the user namespace needs that. Steps that this machine
-does not allow are returned, and the others are taken all the same.
+does not allow are returned, and the others are still taken.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from app.python_files import python_files
 from app.units import MEGABYTE
 
 NICENESS = 5  # below the server, so that HTTP stays fast while graders are busy
-OPEN_FILES = 128  # of a job; a pipe has memory that no other limit counts
-# Reserved addresses beyond the memory that a job may take: stacks of threads, files of libraries.
+OPEN_FILES = 128  # of a job; a pipe uses memory that no other limit counts
+# Address space in addition to the memory that a job may take: stacks of threads, libraries.
 ADDRESSES_MB = 1024
 
 
@@ -73,8 +73,8 @@ def confine(parent: int, *, starts_processes: bool = False) -> list[FailedStep]:
 class JobWalls:
     """The walls around the jobs of one competition: prepared once, applied in each job's process.
 
-    A job may run the competition's code. It reads only `readable` and Python's own files. It may
-    reserve addresses of `memory_mb` more than its process starts with; None sets no limit.
+    A job may run the competition's code. It reads only `readable` and Python's own files. Its
+    address space may have `memory_mb` more than at the start of its process; None sets no limit.
     """
 
     def __init__(self, readable: Iterable[Path], memory_mb: int | None) -> None:
@@ -120,8 +120,8 @@ class JobWalls:
         return failed
 
     def _measure_addresses(self, memory_mb: int) -> None:
-        # A second limit, of all memory together: mapped files count here too. It is measured here,
-        # not in each job: the processes of jobs are copies of this one.
+        # A second limit, of all memory together, mapped files included. It is measured here and not
+        # in each job, because the processes of jobs are copies of this one.
         self._addresses = _status("VmSize") + (memory_mb + ADDRESSES_MB) * MEGABYTE
 
     def _prepare_rules(self, readable: Iterable[Path]) -> None:
@@ -156,10 +156,10 @@ def attempt(failed: list[FailedStep], wall: str, how: str, step: Callable[[], ob
 
 
 def _open_own_streams() -> None:
-    """Open the null device anew, for the standard streams of this process alone.
+    """Open the null device again, for the standard streams of this process only.
 
-    Those that it inherited are an open file that all jobs have in common, with its flags: a job
-    could leave signs there for the jobs of other competitions.
+    The inherited streams are an open file that all jobs share, with its flags: a job could leave
+    messages there for the jobs of other competitions.
     """
     null = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):

@@ -52,7 +52,7 @@ mmap 9 222  open 2 -  openat 257 56  prlimit64 302 261  fcntl 72 25  ioctl 16 29
 clone 56 220  clone3 435 435  kill 62 129  tgkill 234 131
 clock_gettime 228 113  clock_getres 229 114  clock_nanosleep 230 115
 """
-# On the socket to the server that a grader was started with; none can be made.
+# On the socket to the server with which a grader was started; it cannot make others.
 _CHANNEL_CALLS = "sendto 44 206  recvfrom 45 207"
 # For a process that starts others, restricts them and waits for them.
 _STARTING_CALLS = """
@@ -116,10 +116,9 @@ class Filter:
     ) -> None:
         """Choose the calls that are allowed besides computing and reading files.
 
-        `has_channel` is for a grader that has a socket to the server.
-        `may_start_processes` is for a parent of graders that runs no competition's code.
-        `may_open_to_write=False` is a second wall where Landlock is missing; it refuses the null
-        device too.
+        `has_channel` is for a grader that has a socket to the server. `may_start_processes` is for
+        a parent of graders that runs no competition's code. `may_open_to_write=False` replaces
+        Landlock where it is missing; it also refuses the null device.
 
         Raises:
             OSError: there is no filter for this machine.
@@ -166,7 +165,7 @@ class Filter:
 
 
 def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
-    """The filter's steps for a system call that is checked by its arguments' lower halves."""
+    """The filter's steps for a system call of which the lower halves of arguments are checked."""
     match name:
         case "mmap":  # RLIMIT_DATA counts neither shared memory nor stacks that grow
             return [
@@ -188,7 +187,7 @@ def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
                 (_RETURN, 0, 0, _ERROR | errno.EACCES),
                 (_RETURN, 0, 0, _ALLOW),
             ]
-        case "clone":  # threads only, and together they have as many open files as one
+        case "clone":  # threads only, which share their open files
             return [
                 (_LOAD, 0, 0, _ARGUMENTS),
                 (_AND, 0, 0, _THREAD_WITH_ITS_FILES),

@@ -26,16 +26,16 @@ TRIES = 3
 
 
 def isolation(server: int) -> Isolation:
-    """Find the walls that this machine puts around a job, in a process made for the test.
+    """Find the walls that work on this machine, in a process made for the test.
 
     `server` is the process that a job must not reach. Call this before the process gives up the
     right to start others, and before any thread runs.
     """
     directory = None
-    with contextlib.suppress(OSError):  # there may be none on a machine that is read only
+    with contextlib.suppress(OSError):  # a machine that is read-only may have none
         directory = Path(tempfile.mkdtemp(prefix="podium-self-test-"))
     try:
-        for _ in range(TRIES):  # a test killed for want of memory says nothing about the walls
+        for _ in range(TRIES):  # a test that was killed because memory ran out says nothing
             found = _in_a_process(lambda: _try_everything(server, directory))
             if BROKEN not in found:
                 break
@@ -51,7 +51,7 @@ def isolation(server: int) -> Isolation:
 
 
 def _in_a_process(test: Callable[[], dict[str, list[str]]]) -> dict[str, list[str]]:
-    """The result of a test in a process of its own; under `BROKEN`, why there is none."""
+    """The result of a test in a separate process; under `BROKEN`, why there is none."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -97,7 +97,7 @@ def _orphans_live() -> bool:
 
 
 def _try_everything(server: int, directory: Path | None) -> dict[str, list[str]]:
-    """For each wall the attempts that succeeded; an empty list where all were refused."""
+    """The attempts that succeeded, for each wall; an empty list if all were refused."""
     walls = attempts(server, directory)
     failed = sandbox.confine(os.getppid(), starts_processes=True)
     privileges = _privileges(failed)  # while they can be read
@@ -106,8 +106,8 @@ def _try_everything(server: int, directory: Path | None) -> dict[str, list[str]]
     for wall, forbidden in walls.items():
         worked = [f"{name} is possible" for name, step in forbidden.items() if works(step)]
         reasons = [step.why for step in failed if step.wall == wall]
-        # Without a directory of the test's own, this user's permissions may refuse what a wall
-        # does not: then a wall that could not be put up counts as missing.
+        # Without a directory of the test, this user's permissions may refuse actions that a wall
+        # does not refuse. Then a wall that could not be put up counts as missing.
         is_tried = wall != "files" or directory is not None
         found[wall] = [*worked, *reasons] if worked or not is_tried else []
     found["privileges"] += privileges

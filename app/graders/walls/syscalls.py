@@ -34,10 +34,10 @@ def gain_no_privileges() -> None:
 
 
 def leave_no_core_dump() -> None:
-    """Write no core dump, also not to the program in /proc/sys/kernel/core_pattern.
+    """Write no core dump, not even to the program in /proc/sys/kernel/core_pattern.
 
-    No limit of the size of core dumps applies to a program. Copies of this process leave none
-    either, and other processes of the same user cannot read its memory.
+    Limits of the size of core dumps do not apply to such a program. Copies of this process write
+    none either, and other processes of the same user cannot read its memory.
     """
     prctl(_PR_SET_DUMPABLE, 0)
 
