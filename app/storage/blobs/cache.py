@@ -22,7 +22,7 @@ from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 PARTIAL = "making"
 FETCHED = "fetched files ('cache' in PODIUM_DATA_DIR)"
-FRUITLESS_SECONDS = 10.0  # between attempts to free what others take
+FRUITLESS_SECONDS = 10.0  # between attempts to free space that others use up
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
 
 
@@ -30,16 +30,16 @@ class FileCache:
     """Files and directories under `root/<kind>/<directory>/<name>`, `max_bytes` of them.
 
     Several processes may share one root. A file with an open lease is never removed. So the cache
-    may exceed its limit by the size of the files in use, and by 1/16 for each further process.
-    Where the disk is smaller than the limit, entries give way to new ones, and to what `reserve`
-    keeps free.
+    may exceed its limit by the size of the files in use, and by 1/16 for each further process. If
+    the disk is smaller than the limit, entries are removed for new ones, and for the space that
+    `reserve` keeps free.
     """
 
     def __init__(self, root: Path, max_bytes: int, reserve: DiskReserve | None = None) -> None:
         self.root = root
         self.max_bytes = max_bytes
         self._reserve = reserve or DiskReserve(root)
-        self._next_attempt = 0.0  # to free the reserve; it waits after one that freed nothing
+        self._next_attempt = 0.0  # to free the reserve; later if the last one freed nothing
         self.partial, self._alive = new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
@@ -49,7 +49,7 @@ class FileCache:
         """A lease on the entry `key` (`kind/directory/name`). `make(path)` makes a missing entry.
 
         If several threads need the same entry, one makes it and the others wait. If the store is
-        away, they all fail: one after another would wait in vain.
+        away, they all fail, so that not each of them waits in vain.
 
         Raises:
             StorageFull: the disk is full.
@@ -115,7 +115,7 @@ class FileCache:
         return sum(size for _, _, size in self._entries())
 
     def _make_in_room(self, path: Path, make: Callable[[Path], None]) -> Lease:
-        """Make an entry. Where the disk is full, the least recently used ones give way."""
+        """Make an entry. If the disk is full, the least recently used entries are removed."""
         while True:
             partial = self.partial / uuid.uuid4().hex
             try:
@@ -141,7 +141,7 @@ class FileCache:
 
     def _make(self, path: Path, make: Callable[[Path], None], partial: Path) -> Lease:
         with translate_disk_full(FETCHED), translate_store_away(FETCHED):
-            partial.parent.mkdir(parents=True, exist_ok=True)  # whoever cleans disks removed it
+            partial.parent.mkdir(parents=True, exist_ok=True)  # somebody removed it to free space
             make(partial)
             size = size_of(partial)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +169,7 @@ class FileCache:
             lease = Lease(path, descriptor)
             with contextlib.suppress(FileNotFoundError):
                 if is_at(descriptor, path):
-                    # The file can be read also where the disk is read-only.
+                    # The file can be read even if the disk is read-only.
                     with contextlib.suppress(OSError):
                         os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
                     return lease
@@ -186,7 +186,7 @@ class FileCache:
         self._keep_reserve()
 
     def _keep_reserve(self) -> None:
-        """Remove half of the entries if the reserve is near, while that frees something."""
+        """Remove half of the entries if the reserve is near, as long as that frees something."""
         with contextlib.suppress(OSError):  # somebody removed the directory
             may_free = time.monotonic() > self._next_attempt and self._reserve.is_near()
             if may_free and not self._give_way(0):
@@ -213,7 +213,7 @@ class FileCache:
         return has_shrunk
 
     def _entries(self) -> Iterator[tuple[int, Path, int]]:
-        # Not by one pattern: below PARTIAL directories vanish while it is matched.
+        # Not by one pattern, because directories below PARTIAL may vanish while it is matched.
         for kind in self.root.iterdir():
             if kind.name != PARTIAL:
                 for path in kind.glob("*/*"):

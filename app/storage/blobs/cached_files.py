@@ -1,4 +1,4 @@
-"""The files and directories of the cache on the disk: their locks, sizes and places."""
+"""The files and directories of the cache on the disk: their locks, sizes and paths."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lock(path: Path, mode: int) -> int:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether what was opened is still at the path.
+    """Whether the opened file or directory is still at the path.
 
     Raises:
         FileNotFoundError: nothing is there.

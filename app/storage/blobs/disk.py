@@ -142,10 +142,10 @@ class DiskBlobs:
         self.require_there()
         blob_path, staged_path = self.path(blob.sha256), self.staged / staged_name(name)
         with contextlib.suppress(FileNotFoundError):
-            # It may have lain there for an hour, and would replace a right file of these bytes.
+            # It may be an hour old and damaged, and would replace a right file of these bytes.
             verify_staged(staged_path, blob.sha256)
             staged_path.rename(blob_path)
-        renew(blob_path)  # it was uploaded a while ago: it must not count as old
+        renew(blob_path)  # it was uploaded some time ago, and must not count as old
         if _size(blob_path) != blob.bytes:
             raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
         sync_directory(blob_path.parent)
@@ -197,7 +197,7 @@ class DiskBlobs:
         try:
             return read_regular(self.root / STORE_FILE).decode(errors="replace")
         except OSError as error:
-            if is_used_up(error):  # then it says nothing about the directory
+            if is_used_up(error):  # this says nothing about the directory
                 raise
             return None
 

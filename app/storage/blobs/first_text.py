@@ -15,7 +15,7 @@ from app.system_limits import is_used_up
 def keep_first_text(file: Path, text: str) -> str:
     """The text of a file. If there is no such file, it is made with `text`, durably.
 
-    A crash of the machine must not leave an empty file, which would then be the first for ever.
+    A crash of the machine must not leave an empty file, which would then be kept for ever.
 
     Raises:
         CannotStart: something is there that cannot be read.

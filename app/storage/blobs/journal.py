@@ -26,7 +26,7 @@ from app.sync_directory import sync_directory
 from app.system_limits import is_used_up
 from app.thread_pool import map_concurrently
 
-JOURNALS = "journals"  # the directory of journals below the store's
+JOURNALS = "journals"  # the directory of journals in the store's directory
 MAX_BODY_BYTES = 1024 * 1024
 BUFFERS_PER_WRITE = 1000  # buffers for one writev; the kernel's limit is 1024
 _HEAD = struct.Struct("<8sQ32s")  # a mark, the body's length, its SHA-256
@@ -111,8 +111,8 @@ class Record:
 def records(file: BinaryIO) -> Iterator[Record]:
     """The complete records of a journal.
 
-    Changed bytes damage their own record and none behind it. An agent can send a file that contains
-    a record. If the record of that file is damaged, the one in it is found too: it becomes one more
+    Changed bytes damage only their own record. An agent can send a file that contains a record. If
+    the record of that file is damaged, the record in it is found too, and becomes an additional
     file, which no row names.
     """
     place: int | None = 0
@@ -130,7 +130,7 @@ def records(file: BinaryIO) -> Iterator[Record]:
 
 
 def _record_at(file: BinaryIO, place: int) -> tuple[str, bytes] | None:
-    """The SHA-256 and the body of the record that begins there; the file is at its end then."""
+    """The SHA-256 and the body of the record that begins there. Reads to the record's end."""
     file.seek(place)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:
@@ -143,7 +143,7 @@ def _record_at(file: BinaryIO, place: int) -> tuple[str, bytes] | None:
 
 
 def _next_mark(file: BinaryIO, start: int) -> int | None:
-    """Where the first mark after `start` is."""
+    """The position of the first mark after `start`."""
     file.seek(start)
     kept = b""
     while piece := file.read(SEARCHED_BYTES):
@@ -158,7 +158,7 @@ def _next_mark(file: BinaryIO, start: int) -> int | None:
 def recover_abandoned(store: DiskBlobs) -> int:
     """Recover the journals that dead processes left. Returns the number of rewritten files.
 
-    After that every stored file is at its path in the store, but for those that cannot be written
+    After that every stored file is at its path in the store, except those that cannot be written
     there now, and those of a journal that cannot be read now.
     """
     rewritten = 0
@@ -181,12 +181,12 @@ def recover_abandoned(store: DiskBlobs) -> int:
 def recover(store: DiskBlobs, path: Path) -> int:
     """Recover a journal that this process has locked. Returns the number of rewritten files.
 
-    The files behind a damaged record are not in this number: the log names each. A journal that
-    cannot be read to its end, or of a file that cannot be written again now, stays for the next
-    start.
+    This number does not include files after a damaged record, which the log names. A journal stays
+    for the next start if it cannot be read to its end, or if one of its files cannot be written
+    now.
 
-    Most of the files are on disk already. Yet each sync waits for the disk to flush its cache, and
-    concurrent syncs share one flush.
+    Most of the files are on disk already. But each sync waits until the disk has flushed its cache,
+    and concurrent syncs share one flush.
     """
     rewritten, is_recovered = 0, True
     directories = set()
@@ -197,7 +197,7 @@ def recover(store: DiskBlobs, path: Path) -> int:
             yield from records(journal)
         except OSError as error:
             _log_unreadable(path, error)
-            is_recovered = False  # those before its damage do not wait for the others
+            is_recovered = False  # files before the damage do not wait for the others
 
     with path.open("rb") as journal:
         for record, is_missing in map_concurrently(
@@ -228,7 +228,7 @@ def recover(store: DiskBlobs, path: Path) -> int:
 
 def _log_unreadable(path: Path, error: OSError) -> None:
     if is_used_up(error) or isinstance(error, PermissionError):
-        raise error  # this says nothing about the journal, and somebody can mend it
+        raise error  # this says nothing about the journal, and can be fixed
     log.error(
         "a journal of stored files cannot be read, and stays: %s", path,
         extra={"why": error.strerror},
@@ -236,13 +236,13 @@ def _log_unreadable(path: Path, error: OSError) -> None:
 
 
 def _sync(store: DiskBlobs, record: Record) -> tuple[Record, bool]:
-    """Sync the file of a record. Says whether it has to be written again."""
+    """Sync the file of a record. Returns whether it has to be written again."""
     try:
         with open_regular(store.path(record.sha256)) as file:
             if file.read(len(record.body) + 1) != record.body:
                 return record, True
             os.fsync(file.fileno())
-    except OSError as error:  # missing, or where the disk is damaged: the journal has its bytes
+    except OSError as error:  # missing, or on a damaged part of the disk; the journal has its bytes
         if is_used_up(error):
             raise
         return record, True

@@ -1,4 +1,4 @@
-"""Turns of threads that want the same file: one works, and the others wait for what it finds."""
+"""Turns of threads that need the same file: one fetches it, and the others wait for the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.errors import PodiumError
 
 @dataclass
 class Turn:
-    """The turn of a key, how many threads want it, and the failure that those who wait share."""
+    """The turn of a key, the number of threads that need it, and the failure that they share."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     wanted: int = 0
@@ -20,7 +20,7 @@ class Turn:
 
 
 class KeyTurns:
-    """A lock for each key, for as long as somebody wants it."""
+    """A lock for each key, as long as a thread needs it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

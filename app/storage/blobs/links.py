@@ -15,13 +15,13 @@ NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errn
 def link_or_copy(file: Path, target: Path) -> None:
     """Make `target` a hard link to a file that never changes, or else a synced copy.
 
-    It is also copied if another process replaces it by the same bytes at this moment: Linux reports
-    that it does not exist if the old file was looked up and is removed already.
+    It is also copied if another process replaces it by the same bytes at this moment: then Linux
+    may have looked up the old file, which is removed already, and reports that it does not exist.
     """
     try:
         os.link(file, target)
     except OSError as error:
-        if error.errno not in NO_LINK | {errno.ENOENT}:  # a copy says what is not there
+        if error.errno not in NO_LINK | {errno.ENOENT}:  # a copy reports a missing file
             raise
         with file.open("rb") as source, target.open("xb") as out:
             while chunk := source.read(CHUNK_BYTES):
@@ -31,7 +31,7 @@ def link_or_copy(file: Path, target: Path) -> None:
 
 
 def replace_by_link(file: Path, target: Path, temporary: Path) -> bool:
-    """Make `target` a read-only hard link to a file, whatever was there.
+    """Make `target` a read-only hard link to a file, replacing what was there.
 
     `temporary` is a name in a directory whose unlocked files may be swept. Returns whether the
     file system allows links.

@@ -36,7 +36,7 @@ def open_blobs(
     """
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets that belong to no address of IPv6
+    except ValueError:  # brackets that are not those of an IPv6 address
         raise _bad_url("it is not a URL") from None  # it may have a password
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise _bad_url("it has credentials or options; set them in AWS_* variables")
@@ -70,7 +70,7 @@ def open_blobs(
 
 
 def _require_valid(options: dict[str, str]) -> None:
-    """Refuse what the S3 client cannot send: it panics, which is no exception that can be told."""
+    """Refuse values with which the S3 client would panic, which is not an ordinary exception."""
     for name, value in options.items():
         if not value.isprintable():
             raise BadSettings(
@@ -79,7 +79,7 @@ def _require_valid(options: dict[str, str]) -> None:
             )
     endpoint = options.get("endpoint")
     if endpoint is not None and not _is_address(endpoint):
-        shown = endpoint.rpartition("@")[2]  # before it may be a password
+        shown = endpoint.rpartition("@")[2]  # before it there may be a password
         raise BadSettings(
             f"AWS_ENDPOINT_URL is {shown!r}: expected an address such as http://minio:9000."
         )
@@ -88,7 +88,7 @@ def _require_valid(options: dict[str, str]) -> None:
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        has_port = parts.port != 0  # it raises for what is no port
+        has_port = parts.port != 0  # reading it raises an error for an invalid port
     except ValueError:
         return False
     is_host = HOST.fullmatch(parts.hostname or "") is not None

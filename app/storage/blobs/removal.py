@@ -1,8 +1,8 @@
-"""Remove old files that nobody needs, while others may begin to need them.
+"""Remove old files that nobody needs, while other processes may begin to need them.
 
-Whoever stores bytes that are there already calls `renew`, and a file is removed only by
-`remove_old`. Both lock the file. So either the file is renewed first, and then it is not old any
-more, or it is removed first, and then `renew` says so and the bytes are stored again.
+A process that stores bytes that exist already calls `renew`, and only `remove_old` removes files.
+Both lock the file. So either the file is renewed first, and then it is not old any more, or it is
+removed first, and then `renew` returns false and the bytes are stored again.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from app.storage.blobs.store import DIGEST
 from app.storage.blobs.unreferenced import OldFile
 from app.system_limits import is_used_up
 
-# Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
+# Without O_NONBLOCK, opening a named pipe in place of a file would wait for a writer.
 OPENED = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 log = logging.getLogger("podium.storage")
 
 
 def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> bool:
-    """Make a file or directory new, if it is there and `is_right`. Returns whether it was.
+    """Make a file or directory new, if it exists and `is_right`. Returns whether it does.
 
     Raises:
         OSError: this process can open no more files.
     """
     try:
         descriptor = os.open(path, OPENED)
-    except OSError as error:  # missing, another user's, or no file: the blob is stored again
+    except OSError as error:  # missing, another user's, or not a file: the blob is stored again
         if is_used_up(error):
             raise
         return False
@@ -79,7 +79,7 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
 
 def _warn_or_raise(path: Path, error: OSError) -> None:
     if is_used_up(error):
-        raise error  # the same error would follow for all others
+        raise error  # all others would fail in the same way
     log.warning("an old file stays", extra={"path": str(path), "why": error.strerror})
 
 
@@ -96,9 +96,9 @@ class DiskOldFiles:
         self._staged = staged
 
     def now(self) -> float:
-        """The time by the clock that dates the files: on a disk that machines share, the disk's.
+        """The time by the clock that sets the files' times: on a shared disk, the disk's clock.
 
-        Where nothing can be written, and so nothing be removed, it is an earlier time.
+        If nothing can be written, and so nothing can be removed, it is an earlier time.
         """
         with contextlib.suppress(OSError):
             os.utime(self._staged)

@@ -27,7 +27,7 @@ log = logging.getLogger("podium.storage")
 # at most CONCURRENT_PARTS parts in memory.
 PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
-DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
+DOWNLOAD_ATTEMPTS = 2  # attempts at a download that arrives damaged or incomplete
 MD5 = re.compile("[0-9a-fA-F]{32}")
 CACHE_KIND, SHOWN_KIND = "blobs", "downloads"  # the directories of blobs in the cache
 
@@ -83,7 +83,7 @@ class S3Blobs:
         with self._patience.translated_errors():
             if blob.bytes <= PART_BYTES:
                 obstore.put(self._store, key, file, use_multipart=False)
-            else:  # also if it is there: it may be damaged, and must not count as old
+            else:  # even if it exists: it may be damaged, and must not count as old
                 self._put_parts(key, file)
 
     def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
@@ -161,8 +161,8 @@ class S3Blobs:
     def keep_first(self, name: str, text: str) -> str:
         """Return the text of the object `name`; create it with `text` if missing.
 
-        Some servers cannot write on a condition. Of two processes that ask such a server first, at
-        the same moment, both then get the text that was written last.
+        Some servers have no conditional writes. If two processes write to such a server at the same
+        moment, both then get the text that was written last.
         """
         with self._patience.translated_errors():
             with contextlib.suppress(FileNotFoundError):
@@ -218,7 +218,8 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        # Opened first: a directory of this machine that is gone says nothing about the store.
+        # Opened first, so that a missing directory of this machine is not taken for the store's
+        # error.
         with target.open("xb") as out, self._patience.translated_errors():
             answer = obstore.get(self._store, key)
             for chunk in answer.stream(CHUNK_BYTES):
@@ -234,10 +235,11 @@ class S3Blobs:
 
 
 def _is_of(file: Path, e_tag: str | None) -> bool:
-    """Whether a store that gives this ETag may have sent all of this file.
+    """Whether the ETag is consistent with this file, so that the store may have sent all of it.
 
-    Without an ETag somebody else answered, such as a proxy with a page. For a file that came in one
-    part it is the MD5 of the bytes, unless the store encrypts them with a customer's key.
+    An answer without an ETag is not from the store, but for example a page of a proxy. For a file
+    that was sent in one part, the ETag is the MD5 of the bytes, unless the store encrypts them with
+    a customer's key.
     """
     said = (e_tag or "").strip('"')
     if not MD5.fullmatch(said):

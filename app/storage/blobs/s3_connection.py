@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("podium.storage")
 PROBE = "probe"
-NO_BUCKET, NO_FILE = "NoSuchBucket", "NoSuchKey"  # S3's own words in an answer with status 404
-# What the library says of an answer: its status, or that it is an error of status 200; its body.
+NO_BUCKET, NO_FILE = "NoSuchBucket", "NoSuchKey"  # codes of S3 in an answer with status 404
+# The library's text about an answer: its status, or that it is an error of status 200; its body.
 ANSWER = re.compile(
     r"(?P<status>status code: (?P<number>\d{3})[^:\n]*|Server returned error response):"
 )
 CODE = re.compile(r"<Code>(\w{1,64})</Code>")
-# Amazon's words, with status 400, for credentials that are over or of another region.
+# Amazon's codes, with status 400, for expired credentials and those of another region.
 REFUSED = frozenset({"ExpiredToken", "InvalidToken", "AuthorizationHeaderMalformed"})
 TOO_MANY = frozenset({"429", "503"})  # statuses that ask to come back later
-SLOW_SECONDS = 2.0  # without an answer; then also between two callers that try
-# Wait for a slow server, but not for one that sends nothing: `timeout` bounds a request with all of
-# its bytes, and a large file needs hours on a slow line. Retry for a few seconds only: an agent's
-# request waits meanwhile, and the agent can retry after a 503.
+SLOW_SECONDS = 2.0  # without an answer, and then between two callers that may try
+# Wait for a slow server, but not for one that sends nothing. `timeout` limits a request with all of
+# its bytes, and a large file needs hours on a slow line. Retry only for a few seconds, because an
+# agent's request waits meanwhile, and the agent can retry after a 503.
 CLIENT: ClientConfig = {
     "connect_timeout": timedelta(seconds=3),
     "read_timeout": timedelta(seconds=10),
@@ -95,7 +95,7 @@ def translated_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        if NO_FILE not in str(error):  # there is no bucket, or it is a proxy's page
+        if NO_FILE not in str(error):  # there is no bucket, or the answer is a page of a proxy
             raise _away(name, error) from error
         raise DamagedFile(f"The store {name} lacks a file: {_reason(error)}.") from error
     except BaseError as error:
@@ -103,10 +103,10 @@ def translated_errors(name: str) -> Iterator[None]:
 
 
 class Patience:
-    """How long callers wait for a store that does not answer: a few of them, not all.
+    """Limits how many callers wait for a store that does not answer.
 
-    Every thread that waits is missing to requests that need no store. So once one has waited in
-    vain, another may try every `SLOW_SECONDS`, and the others fail at once, until one gets an
+    A thread that waits is not available to requests that need no store. So once a caller has waited
+    in vain, one caller may try every `SLOW_SECONDS`, and the others fail at once, until one gets an
     answer.
     """
 
@@ -118,7 +118,7 @@ class Patience:
 
     @contextlib.contextmanager
     def translated_errors(self) -> Iterator[None]:
-        """Do as the function of this name.
+        """Like the function of this name.
 
         Raises:
             StoreAway: the store does not answer, or did not answer just now.
@@ -132,7 +132,7 @@ class Patience:
             with translated_errors(self._name):
                 yield
         except StoreAway:
-            # A long transfer may break off while the store answers all others.
+            # A long transfer may break off although the store answers other requests.
             is_slow = time.monotonic() - started > SLOW_SECONDS
             self._is_used_up = is_slow and self._answered_at < started
             raise
@@ -161,8 +161,8 @@ def _require_bucket(store: S3Store, name: str) -> None:
 def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | None:
     """The error for a store that can be read but not written.
 
-    None if it cannot be read, asks to come back later or gave no answer, or if something in front
-    of it answers.
+    None if it cannot be read, asks to retry later or does not answer, or if something in front of
+    it answers.
     """
     answer = ANSWER.search(str(error))
     if answer is None or answer["number"] in TOO_MANY:
@@ -185,7 +185,7 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 
 def _away(name: str, error: Exception) -> StoreAway:
     log_outage(log, "the blob store is away", _reason(error), store=name)
-    if _is_refused(error):  # waiting does not help: whoever runs Podium, or a command, has to know
+    if _is_refused(error):  # waiting does not help: the operator or user has to know
         code = f": {code}" if (code := _code(error)) else ""
         return _store_away(name, f"refuses Podium's credentials{code}.")
     return _no_answer(name)
@@ -206,10 +206,10 @@ def _is_refused(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """What the library says; of the store's answer its status and code alone.
+    """The library's message; for an answer of the store, only its status and code.
 
-    The body has more, such as the id of the key and the request that was signed. Lines after the
-    first are for programmers.
+    The body contains more, such as the id of the key and the request that was signed. Lines after
+    the first are for programmers.
     """
     said = str(error).split("\n", 1)[0]
     if answer := ANSWER.search(said):
@@ -218,14 +218,14 @@ def _reason(error: Exception) -> str:
 
 
 def _answer(error: Exception) -> str:
-    """The status and code of the store's answer alone: the library names its address too."""
+    """The status and code of the store's answer, without its address, which the library adds."""
     answer = ANSWER.search(str(error))
     said = f"{answer['status']} {_code(error)}" if answer else _code(error)
     return said.strip() or "its answer has no reason"
 
 
 def _code(error: Exception) -> str:
-    """S3's own word for what is wrong; empty if the answer has none."""
+    """S3's code of the error; empty if the answer has none."""
     said, _, _ = str(error).partition("\n\n")
     found = CODE.search(said)
     return found[1] if found else ""

@@ -1,9 +1,9 @@
 """The old objects of an S3 store, and their removal.
 
-S3 has no locks, and not every server deletes on a condition: an object may be written again between
-the look at it and its removal. So a removed blob is first copied aside. Reading finds it there, and
-it is put back when a row names it. It is gone for good when no row did after the age that a file
-must have to be removed.
+S3 has no locks, and not every server has conditional deletes: an object may be written again
+between the check of it and its removal. So a removed blob is first moved to another key, where it
+can still be read, and it is moved back if a row names it. If no row names it within the age that a
+file must have to be removed, it is deleted permanently.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from app.storage.blobs.s3_connection import translated_errors
 from app.storage.blobs.store import DIGEST, STAGED, path_of
 from app.storage.blobs.unreferenced import OldFile
 
-REMOVED = "removed"  # blobs that were copied aside
-MOST_COPIED = 5 << 30  # bytes: S3 copies no larger object in one request, so such ones stay
+REMOVED = "removed"  # blobs that were moved
+MOST_COPIED = 5 << 30  # bytes: S3 copies no larger object in one request, so larger ones stay
 Listed = tuple[str, int]  # a key, and the size of its object
 
 
 def removed_key(sha256: str) -> str:
-    """The key under which a removed blob lies aside."""
+    """The key to which a removed blob is moved."""
     return f"{REMOVED}/{path_of(sha256)}"
 
 
 def not_as_said(name: str, what: str = "does not copy what it says it does") -> StoreAway:
-    """The error of a store that did not do what it, or something in front of it, said."""
+    """The error for a store that did not do what its answer, or that of a proxy, says."""
     return StoreAway(f"The store {name} {what}.", for_strangers=f"The store of files {what}.")
 
 
@@ -44,7 +44,7 @@ class S3OldFiles:
         self._name = name
 
     def now(self) -> float:
-        """The time by this machine's clock: S3 answers nobody whose clock is wrong by an hour."""
+        """The time by this machine's clock. S3 refuses clocks that are wrong by an hour."""
         return time.time()
 
     def blobs(self, before: float) -> Iterator[OldFile]:
@@ -61,7 +61,7 @@ class S3OldFiles:
             yield OldFile(key.removeprefix(f"{STAGED}/"), True, f"{self._name}/{key}", size)
 
     def remove(self, file: OldFile, before: float) -> bool:
-        """Remove an object that was not written since `before`; copy a blob aside first."""
+        """Remove an object that was not written since `before`; a blob is moved first."""
         key = f"{STAGED}/{file.name}" if file.is_staged else str(path_of(file.name))
         with translated_errors(self._name):
             try:
@@ -75,14 +75,14 @@ class S3OldFiles:
         return True
 
     def settle(self, named: Iterable[str], before: float) -> None:
-        """Put back what a row names after all; delete what lies aside since before `before`."""
+        """Move back blobs that a row names; delete those that were moved before `before`."""
         remaining = iter(named)
         current = next(remaining, None)
         for key in self._aside():
             digest = key.removeprefix(f"{REMOVED}/").replace("/", "")
             while current is not None and current < digest:
                 current = next(remaining, None)
-            # Another server may settle at the same time, and have removed it.
+            # Another server may do this at the same time, and may have removed it.
             with translated_errors(self._name), contextlib.suppress(FileNotFoundError):
                 if current == digest and not self._exists(str(path_of(digest))):
                     self._copy(key, str(path_of(digest)))
@@ -90,7 +90,7 @@ class S3OldFiles:
                     obstore.delete(self._store, key)
 
     def _copy(self, source: str, target: str) -> None:
-        """Copy an object, and look for the copy before anything is deleted in its place.
+        """Copy an object, and check that the copy exists before the original is deleted.
 
         Raises:
             StoreAway: what is in front of the store said that it was copied.

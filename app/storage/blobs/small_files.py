@@ -24,7 +24,7 @@ from app.storage.blobs.store import Blob, path_of
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
 from app.sync_directory import sync_directory
 
-JOURNAL_BYTES = 32 * 1024 * 1024  # size after which a new journal is begun
+JOURNAL_BYTES = 32 * 1024 * 1024  # the size after which a new journal is begun
 RECOVERY_DELAY_SECONDS = 60.0  # for a full journal: Linux writes dirty pages after 30 seconds
 NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 log = logging.getLogger("podium.storage")
@@ -64,7 +64,7 @@ class SmallFiles:
                 with translate_disk_full(), translate_store_away():
                     self._write(blob, body)
                 outcomes.append(None)
-            except Exception as error:  # no space, or its path is taken; the other files are stored
+            except Exception as error:  # no space, or its path is used; the other files are stored
                 outcomes.append(error)
         if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:
             self._end_journal()
@@ -93,15 +93,15 @@ class SmallFiles:
             thread = threading.Thread(target=self._recover, args=(journal,), daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # no more threads; the files are stored all the same
+            except RuntimeError:  # no more threads; the files are stored nevertheless
                 journal.close()
 
     def _write(self, blob: Blob, body: bytes) -> None:
-        path = f"{self._store.root}/{path_of(blob.sha256)}"  # Path would double the time
+        path = f"{self._store.root}/{path_of(blob.sha256)}"  # a Path would double the time
         try:
             descriptor = os.open(path, NEW_FILE_FLAGS, 0o440)
         except FileExistsError:
-            # Complete, or begun just now by another process, or damaged: `put` repairs it.
+            # It is complete, or another process is writing it, or it is damaged: `put` repairs it.
             if not renew_blob(Path(path), blob):
                 self._store.put(body)
             return
@@ -125,7 +125,7 @@ class SmallFiles:
 
 
 def _remove_own(path: str, descriptor: int) -> None:
-    """Remove a file that is incomplete, unless another process has put a whole one at its path."""
+    """Remove an incomplete file, unless another process has put a complete one at its path."""
     with contextlib.suppress(FileNotFoundError):
         if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
             os.unlink(path)  # noqa: PTH108

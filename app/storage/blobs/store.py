@@ -35,7 +35,7 @@ class BlobStore(Protocol):
         """Whether the files are on this machine's disks, so that a lease needs no copy."""
 
     def is_there(self) -> bool:
-        """Whether the store is there. A file that an unmounted directory lacks is not lost."""
+        """Whether the store is there. A file missing in an unmounted directory is not lost."""
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
@@ -53,7 +53,7 @@ class BlobStore(Protocol):
     def lease(self, sha256: str, *, is_shown: bool = False) -> Lease:
         """The blob as a file on this machine, for as long as the lease is open.
 
-        With `is_shown` it is for a client, who must not notice whether it is here for a grading.
+        With `is_shown` it is for a client, who must not notice whether a grading has fetched it.
 
         Raises:
             DamagedFile: the store has lost or damaged it.

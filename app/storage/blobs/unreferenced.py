@@ -11,7 +11,7 @@ from typing import Protocol
 class OldFile:
     """A file of a store: a blob, whose name is its digest, or a staged file.
 
-    `place` is where it lies, for people: a path or a URL.
+    `place` is its path or URL, for messages.
     """
 
     name: str
@@ -24,7 +24,7 @@ class OldFiles(Protocol):
     """The files of a store that were not changed since a moment (Unix time), and their removal."""
 
     def now(self) -> float:
-        """The time by the clock that dates the files, which may be another machine's."""
+        """The time by the clock that sets the files' times, which may be another machine's."""
 
     def blobs(self, before: float) -> Iterator[OldFile]:
         """The old blobs, in ascending order of their digests."""
@@ -36,7 +36,7 @@ class OldFiles(Protocol):
         """Remove a file, unless it was changed or renewed since `before`. Whether it is gone."""
 
     def settle(self, named: Iterable[str], before: float) -> None:
-        """Undo the removal of a blob that a row names after all.
+        """Undo the removal of blobs that a row names by now.
 
         `named` are the digests that rows name, in ascending order, read after the removals.
         """

@@ -18,7 +18,7 @@ from app.errors import StorageFull, StoreAway
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.system_limits import is_disk_full
 
-CHECKED_BYTES = 16 << 20  # the free disk space is looked at after so many bytes of an upload
+CHECKED_BYTES = 16 << 20  # the free disk space is checked after this many bytes of an upload
 # The directory was removed or unmounted, or its disk fails.
 SUBMITTED = "submitted files"
 AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EROFS, errno.EIO, errno.ESTALE})
@@ -110,7 +110,7 @@ class Upload:
         return len(view)
 
     def close(self) -> Path:
-        """The path where the bytes can be read until `discard` or `finish`. They are not synced."""
+        """Stop writing. Returns the path of the unsynced bytes until `discard` or `finish`."""
         self._open_descriptor()
         return self._path
 

@@ -1,4 +1,4 @@
-"""Compare files with their digests. A file that did not change since then is not read again."""
+"""Compare files with their digests. A file that has not changed since is not read again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.storage.blobs.lease import Lease
 from app.system_limits import is_used_up
 
 REMEMBERED = 65_536  # files
-# For a minute only: a disk may read again what it could not, without a change of the file.
+# Only for a minute: a disk may read the file again later, without a change of the file.
 REMEMBERED_FAILURES, FAILED_SECONDS = 1024, 60.0
 Signature = tuple[int, int, int, int]
 log = logging.getLogger("podium.storage")
@@ -64,7 +64,7 @@ def verify_staged(path: Path, sha256: str) -> None:
 
 
 class VerifiedFiles:
-    """Remembers which files had the right bytes or wrong ones, by inode, size, mtime and ctime.
+    """Remembers which files had the right or the wrong bytes, by inode, size, mtime and ctime.
 
     With `of_cache` the ctime does not count: a `FileCache` changes it at each use of a file.
     """
@@ -79,12 +79,13 @@ class VerifiedFiles:
         self._turns = KeyTurns()
 
     def require(self, path: Path, sha256: str) -> None:
-        """Compare a file with its digest, unless it was compared and did not change since.
+        """Compare a file with its digest, unless it was compared and has not changed since.
 
-        A failure is remembered too, for a minute: each attempt at a grading would read all files.
+        A failure is also remembered, for a minute, because otherwise each attempt at a grading
+        would read all files.
 
-        If several threads need the same file, one reads it and the others wait: an agent that asks
-        for a large file many times at once would occupy all processors.
+        If several threads need the same file, one reads it and the others wait. Otherwise an agent
+        that requests a large file many times at once would use all processors.
 
         Raises:
             DamagedFile: as `verify_file`.
@@ -124,19 +125,19 @@ class VerifiedFiles:
 
 @dataclass(frozen=True, slots=True)
 class FilesAsSeen:
-    """Some files and their signatures, to see at once whether any changed since then."""
+    """Files and their signatures, to find out quickly whether any has changed."""
 
     paths: tuple[str, ...]
     signatures: tuple[Signature | None, ...]
 
     @classmethod
     def now(cls, paths: Iterable[Path]) -> Self:
-        """The files as they are."""
+        """The present signatures of the files."""
         names = tuple(map(str, paths))
         return cls(names, tuple(map(signature, names)))
 
     def are_the_same(self) -> bool:
-        """Whether there are any, all were there, and none changed."""
+        """Whether there are files, all of them existed, and none has changed."""
         return (
             bool(self.paths)
             and None not in self.signatures
@@ -159,7 +160,7 @@ def signature(path: Path | str) -> Signature | None:
 def undamaged(
     cache: FileCache, key: str, make: Callable[[Path], None], require: Callable[[Path], None]
 ) -> Lease:
-    """A lease on an entry of the cache. One that `require` finds damaged is made again, once.
+    """A lease on an entry of the cache. If `require` finds it damaged, it is made again, once.
 
     Raises:
         DamagedFile: `make` raised it.

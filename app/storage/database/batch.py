@@ -26,7 +26,7 @@ class WriteBatch(Generic[Item, Result]):
     writer. One statement with many rows costs a fraction of many statements.
 
     Items of a batch that failed are tried one by one, by `again` if it is given: if the answer to a
-    commit was lost, what they write may be there already.
+    commit was lost, their rows may exist already.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class WriteBatch(Generic[Item, Result]):
     def add(self, item: Item) -> Future[Result]:
         """Add an item. Its future is done once its result is committed."""
         future: Future[Result] = Future()
-        future.set_running_or_notify_cancel()  # who waits for it cannot cancel it any more
+        future.set_running_or_notify_cancel()  # nobody who waits for it can cancel it any more
         with self._lock:
             self._waiting.append((item, future))
             is_first = len(self._waiting) == 1

@@ -92,9 +92,9 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that this thread reads within is of one moment, whatever is written meanwhile.
+        """Let this thread read everything within as of one moment, whatever is written meanwhile.
 
-        It holds a connection: wait for no lock and no file within, and compute little.
+        It occupies a connection, so do not wait for a lock or a file within, and compute little.
         """
         with self.read() as session:
             token = self._snapshot.set(session)
@@ -112,9 +112,9 @@ class Database:
         return self.writer.write(function)
 
     def write_new(self, function: Callable[[Session], Result]) -> Result:
-        """Like `write`, for rows of which another process may store the same at the same moment.
+        """Like `write`, for rows that another process may store at the same moment.
 
-        Then `function` runs again, and sees them.
+        If it does, `function` runs again, and finds them.
         """
         try:
             return self.write(function)
@@ -153,7 +153,8 @@ class Database:
         """
         self._on_notify = on_notify
         if not self.is_sqlite:
-            # This loads the driver of PostgreSQL, which a SQLite database does not need.
+            # Imported here: it loads the driver of PostgreSQL, which a SQLite database does not
+            # need.
             from app.storage.database.listener import Listener
 
             arguments = postgres_arguments(self._limits)
@@ -174,11 +175,11 @@ class Database:
 
     @property
     def losses(self) -> int:
-        """A number that grows when a connection to PostgreSQL is lost, and when it is back.
+        """A number that grows when a connection to PostgreSQL is lost, and when it is restored.
 
-        A standby may have taken over that lacks the last writes. It then gives their numbers to
-        other rows. So what is kept by the number of a row, or by a count of rows, is valid while
-        this is what it was before the rows were read.
+        A standby that lacks the last writes may have taken over. It then gives their ids to other
+        rows. So a value that is cached by a row's id, or by a count of rows, is valid only as long
+        as this number is what it was before the rows were read.
         """
         return self._losses + (self._listener.losses if self._listener is not None else 0)
 

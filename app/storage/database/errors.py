@@ -24,22 +24,24 @@ SQLITE_TEMPORARY = frozenset(
 )
 # Connection exceptions, transactions to retry, too many connections, operator intervention
 # (shutdown, start-up), lock time-outs, statement time-outs, and transactions that the server ended
-# because this process was frozen. A server that is a standby yet, or has no memory left, or whose
-# disk fails, refuses with 25006, 53200 and 58030; one that was told to refuse this user, by 42501.
+# because this process was frozen. A server refuses with 25006 while it is still a standby, with
+# 53200 without memory, with 58030 if its disk fails, and with 42501 if this user lacks a
+# permission.
 POSTGRES_DENIED = "42501"
 POSTGRES_TEMPORARY = (
     "08", "40", "53300", "57P", "55P03", "57014", "25P03", "25006", "53200", "58030",
     POSTGRES_DENIED,
 )  # fmt: skip
 READ_ONLY = "The database is read-only"
-# PostgreSQL's words for 53300, and PgBouncer's: the client's library does not hand on the state of
-# the error of a new connection. A server that speaks another language is told as away.
+# PostgreSQL's messages for 53300, and PgBouncer's, because the client's library does not pass on
+# the state of an error of a new connection. If the server's messages are in another language, it is
+# reported as away.
 NO_CONNECTION_LEFT = (
     "too many connections for", "too many clients already", "remaining connection slots are",
     "no more connections allowed",
 )  # fmt: skip
 POSTGRES_DISK_FULL = "53100"
-# What a database answers that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
+# The errors of a database that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
 SQLITE_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 POSTGRES_DAMAGED = "XX00"
 
@@ -56,7 +58,7 @@ def is_outage(error: BaseException) -> bool:
 
 
 def outage_in_words(error: BaseException) -> str:
-    """What is wrong with the database, of an error that `is_outage`."""
+    """A sentence about the database for an error that `is_outage`."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     code = _primary_code(cause) if isinstance(cause, sqlite3.Error) else None
     if code == sqlite3.SQLITE_IOERR:
@@ -73,7 +75,7 @@ def outage_in_words(error: BaseException) -> str:
 
 
 def is_denied(error: BaseException) -> bool:
-    """Whether PostgreSQL denies its user a permission, which somebody has to grant."""
+    """Whether PostgreSQL denies its user a permission, which an administrator has to grant."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return getattr(cause, "sqlstate", None) == POSTGRES_DENIED
 
@@ -90,7 +92,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def may_pass(error: BaseException) -> bool:
-    """Whether the same statement may succeed later: after an outage, or on a disk that has room."""
+    """Whether the same statement may succeed later: after an outage, or when the disk has room."""
     return is_outage(error) or is_full(error)
 
 
@@ -103,7 +105,7 @@ def is_damage(error: BaseException) -> bool:
     return str(getattr(error, "sqlstate", "")).startswith(POSTGRES_DAMAGED)
 
 
-# The driver of PostgreSQL is loaded only by a process that uses it: that takes 0.1 s.
+# Only a process that uses the driver of PostgreSQL loads it, because that takes 0.1 s.
 def _is_postgres_outage(error: BaseException) -> bool:
     import psycopg
 

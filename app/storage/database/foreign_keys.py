@@ -1,4 +1,4 @@
-"""Find a row that refers to a row that is not there, and say so the same for both databases."""
+"""Find a row that refers to a missing row, with the same message for both databases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """Columns of a table that name a row of another; `key` are the columns that name its own."""
+    """Columns of a table that refer to a row of another; `key` are the table's own key columns."""
 
     name: str | None
     table: str
@@ -57,7 +57,7 @@ def foreign_keys(connection: Connection) -> list[ForeignKey]:
 
 
 def first_broken(connection: Connection, keys: list[ForeignKey]) -> str | None:
-    """What is wrong with a row that refers to none; None if every row refers to one."""
+    """The problem of the first row that refers to a missing row; None if there is none."""
     for each in keys:
         names = dict.fromkeys((*each.key, *each.columns))
         own = table(each.table, *(column(name) for name in names)).alias("own")
@@ -66,7 +66,7 @@ def first_broken(connection: Connection, keys: list[ForeignKey]) -> str | None:
         )
         pairs = zip(each.columns, each.other_columns, strict=True)
         there = exists().where(and_(*(own.c[mine] == other.c[its] for mine, its in pairs)))
-        # As the databases do it: a row with an empty column refers to nothing.
+        # As in the databases, a row with a null column refers to nothing.
         refers = and_(*(own.c[name].is_not(None) for name in each.columns))
         row = connection.execute(select(own).where(refers, ~there).limit(1)).mappings().first()
         if row is not None:
@@ -75,10 +75,10 @@ def first_broken(connection: Connection, keys: list[ForeignKey]) -> str | None:
 
 
 def broken_reference(connection: Connection, *, without: frozenset[str] = NONE) -> str | None:
-    """What is wrong with a row that refers to none, as after a row was deleted by hand.
+    """The problem of a row that refers to a missing row, for example one deleted by hand.
 
-    The rows of the tables `without` are not looked at. PostgreSQL has none: it enforces foreign
-    keys for all, SQLite for clients that ask for it.
+    The tables `without` are left out. In PostgreSQL there are no such rows, because it enforces
+    foreign keys for everybody; SQLite does so only for clients that ask for it.
     """
     if connection.dialect.name != "sqlite":
         return None
@@ -93,10 +93,10 @@ def broken_reference(connection: Connection, *, without: frozenset[str] = NONE) 
 def refused_row(
     error: BaseException, keys: list[ForeignKey], rows: Iterable[dict[str, Any]]
 ) -> str | None:
-    """What is wrong with the row, of `rows`, that PostgreSQL refused because it refers to none.
+    """The problem of the row, among `rows`, that PostgreSQL refused for its missing reference.
 
-    None if that is not why it was refused. SQLite does not say by which key it refuses a row, and
-    enforces none while a backup is restored.
+    None if it was refused for another reason. SQLite does not say which key a refused row violates,
+    and enforces none while a backup is restored.
     """
     refusal = getattr(error.orig, "diag", None) if isinstance(error, IntegrityError) else None
     if refusal is None:
@@ -106,7 +106,7 @@ def refused_row(
             continue
         for row in rows:
             values = ", ".join(str(row[name]) for name in each.columns)
-            # The detail has this in every language that PostgreSQL speaks.
+            # The detail has this in every language of PostgreSQL's messages.
             if f"({', '.join(each.columns)})=({values})" in (refusal.message_detail or ""):
                 return each.broken_by(row)
     return None

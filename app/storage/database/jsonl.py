@@ -37,8 +37,8 @@ from app.regular_file import file_digest
 from app.storage.database.tables.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
-BYTES_PER_INSERT = 4 << 20  # of their lines: a row may have megabytes
-# Of a query: PostgreSQL's driver reads all rows at once otherwise.
+BYTES_PER_INSERT = 4 << 20  # bytes of their lines, because a row may have megabytes
+# For a query; otherwise PostgreSQL's driver reads all rows at once.
 IN_PARTS = {"yield_per": ROWS_PER_INSERT}
 COMPRESSION_LEVEL = 4
 # A row that lists many files has a line of gigabytes, of which digests take a half packed, too.
@@ -54,7 +54,7 @@ KINDS: dict[str, TypeEngine[Any]] = {
     "document": DOCUMENT,
     "bytes": LargeBinary(),  # in base64
 }
-# How a value of JSON becomes one for the database, for kinds where the two differ.
+# Converts a JSON value to one for the database, for kinds where the two differ.
 READERS: dict[str, Callable[[str], Any]] = {"instant": datetime.fromisoformat, "bytes": b64decode}
 
 
@@ -75,7 +75,7 @@ def kinds_of(columns: Table) -> dict[str, str]:
 def rows_of(
     connection: Connection, source: Table, *, without: ColumnElement[bool] | None = None
 ) -> Iterator[list[Any]]:
-    """All rows but those `without`, sorted by key, as JSON values, with few in memory at a time."""
+    """All rows except those `without`, sorted by key, as JSON values, few in memory at a time."""
     columns = [each.name for each in source.primary_key]
     query = select(source).order_by(*(source.c[name] for name in columns))
     if without is not None:
@@ -107,7 +107,7 @@ def read_lines(path: Path) -> Iterator[Any]:
 
 
 def read_batches(path: Path) -> Iterator[list[Any]]:
-    """The same values in lists: of as many as are inserted at once, or of fewer long ones.
+    """The same values in lists: as many as are inserted at once, or fewer if they are long.
 
     Raises:
         ValueError: as `read_lines`.

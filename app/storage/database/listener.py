@@ -89,7 +89,7 @@ class Listener:
                 if self._listening.is_set() or not pause:
                     log.warning("no notifications from the database: %s", str(error).strip())
                 pause = self._pause(pause)
-            except Exception:  # a query of `on_gap` failed: without this thread nobody is woken
+            except Exception:  # a query of `on_gap` failed; notifications need this thread
                 log.exception("no notifications from the database")
                 pause = self._pause(pause)
         self._listening.clear()

@@ -30,7 +30,7 @@ from app.storage.database.revisions import (
     newest_revision,
 )
 
-ENCODINGS = ("UTF8", "SQL_ASCII")  # the second stores any bytes: those that Podium sends
+ENCODINGS = ("UTF8", "SQL_ASCII")  # SQL_ASCII stores any bytes, and so those that Podium sends
 LOCK = 0x706F6469756D  # "podium": an advisory lock, so that processes migrate one after another
 
 
@@ -146,7 +146,7 @@ def migrating(database_url: str) -> Iterator[Config]:
         with _exclusive(engine.url), engine.begin() as connection:
             if connection.dialect.name == "postgresql":
                 # Wait without limit for another process's migration. But do not wait long for a
-                # table in use: all later queries of that table would have to wait, too.
+                # table in use, because all later queries of that table would have to wait, too.
                 for name in ("lock_timeout", "statement_timeout"):
                     connection.execute(text(f"SET {name} = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
@@ -172,7 +172,7 @@ def _refuse_encoding(connection: Connection) -> None:
 
 
 def _refuse_broken_references(connection: Connection) -> None:
-    """Refuse broken references that are there already; the migration would be blamed for them."""
+    """Refuse references that are broken already, which would look like the migration's fault."""
     broken = broken_reference(connection)
     if broken:
         raise BrokenReferences(
@@ -206,7 +206,7 @@ def _exclusive(url: URL) -> Iterator[None]:
 def _open_lock(path: Path) -> BinaryIO:
     try:
         file = path.open("ab")
-    except PermissionError:  # another user's, as after an upgrade by root: it need not be written
+    except PermissionError:  # another user's, such as root's: it need not be written
         return path.open("rb")
     with contextlib.suppress(PermissionError):  # another user made it
         os.fchmod(file.fileno(), 0o644)  # whatever this user's umask is

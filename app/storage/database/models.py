@@ -138,24 +138,24 @@ class Submission(Base):
         UniqueConstraint("run_id", "idempotency_key"),
         Index(None, "state", "id"),
         Index(None, "run_id", "id"),
-        # For the first ones of each run, however many are queued. It is small where few are. A
-        # query says that the state is queued in both ways: see `direct_claims`.
+        # For the first queued ones of each run, however many are queued. It is small if few are. A
+        # query states the condition in both ways: see `direct_claims`.
         Index(
             "ix_submission_queued", "state", "run_id", "id",
             sqlite_where=IS_QUEUED, postgresql_where=IS_QUEUED,
         ),
-        # For the last graded one of each of very many runs.
+        # For the last graded submission of each of very many runs.
         Index(
             "ix_submission_graded", "run_id", "id",
             sqlite_where=IS_GRADED, postgresql_where=IS_GRADED,
         ),
-        # For the failures of a run, which are few, and for its recent outcomes. SQLite takes the
-        # index with more columns that are equal to something.
+        # For the failures of a run, which are few, and for its recent outcomes. SQLite chooses the
+        # index with more columns in equality conditions.
         Index(
             "ix_submission_failed", "run_id", "state",
             sqlite_where=IS_FAILED, postgresql_where=IS_FAILED,
         ),
-        # A submission enters it with its outcome: one page less to write for each that is received.
+        # A submission enters it only with its outcome, so receiving one writes one page less.
         Index(
             "ix_submission_settled", "run_id", "settled_at",
             sqlite_where=IS_SETTLED, postgresql_where=IS_SETTLED,
@@ -207,13 +207,13 @@ class Grade(Base):
 class Disclosure(Base):
     """An entry of a run's exposure ledger.
 
-    Of each number and each failure only the first disclosure is recorded.
+    Only the first disclosure of each number and of each failure is recorded.
     """
 
     __tablename__ = "disclosure"
     __table_args__ = (
         UniqueConstraint("kind", "grade_id"),
-        # Counts of kinds need nothing but the index.
+        # Counts of kinds need only the index.
         Index(None, "run_id", "id", "kind"),
         Index(
             "ix_disclosure_failure", "submission_id", "kind",

@@ -15,7 +15,7 @@ from app.domain.states import (
     SubmissionState,
 )
 
-# To a run's key. A failure: that grading a file failed, by what its metric did with the file.
+# To a run's key. A failure is a failed grading that the file can have caused.
 DISCLOSURE_KINDS = ("validation", "search_score", "public_score", "private_score", "failure")
 HARNESS = "harness_"  # begins the kinds of disclosures to the keys of harnesses
 HARNESS_KINDS = tuple(f"{HARNESS}{kind}" for kind in DISCLOSURE_KINDS)
@@ -26,7 +26,8 @@ class VersionRecord:
     """One immutable version of a competition; the highest `number` of a slug is the current one.
 
     `document` is the parsed competition.toml; `rows` is the number of rows of a submission, None if
-    the data was never imported. The list of public files is read apart: it may be long.
+    the data was never imported. The list of public files is read separately, because it may be
+    long.
     """
 
     id: int

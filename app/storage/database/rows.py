@@ -1,4 +1,4 @@
-"""Convert rows to records, and records to the values of an INSERT, also one that skips rows."""
+"""Convert rows to records, and records to the values of an INSERT; inserts that skip rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def insert_if_new(
 ) -> bool:
     """Insert a row, unless one has its values in the `unique` columns. Returns whether it did.
 
-    Without columns: unless any unique index of the table forbids it.
+    Without columns, the row is not inserted if any unique index of the table forbids it.
     """
     statement = _statement(session.get_bind().dialect.name, table, unique)
     return session.execute(statement.returning(*table.primary_key), fields).first() is not None

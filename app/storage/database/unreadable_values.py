@@ -1,4 +1,4 @@
-"""Find the values that cannot be read, because somebody else than Podium wrote them."""
+"""Find values that cannot be read, because they were not written by Podium."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.storage.database.dump import backup_tables
 from app.storage.database.errors import is_damage, may_pass
 from app.storage.database.jsonl import IN_PARTS
 
-# What the readers of column types raise, and drivers: of a text that is not UTF-8, or a time of a
-# year that Python does not have.
+# Errors of the readers of column types, and of drivers, such as for a text that is not UTF-8 or a
+# time in a year that Python does not have.
 UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, DBAPIError)
 
 
 def unreadable_values(connection: Connection) -> Iterator[tuple[str, str]]:
-    """Each value that is not the JSON, time or state that its column holds: its place, and why.
+    """Each value that is not the JSON, time or state of its column: where it is, and why.
 
     Raises:
         DBAPIError: the database is away, or its file is damaged.
@@ -31,7 +31,7 @@ def unreadable_values(connection: Connection) -> Iterator[tuple[str, str]]:
 
 
 def require_of_value(error: BaseException) -> None:
-    """Raise an error that is not of a value: the database is away, full or damaged."""
+    """Raise an error that is not about a value, because the database is away, full or damaged."""
     if may_pass(error) or is_damage(error):
         raise error
 
@@ -44,7 +44,7 @@ def _in_column(
         return
     keys = [type_coerce(key, NullType()).label(key.name) for key in table.primary_key]
     why = _why_unreadable(connection, select(*keys))
-    if why is not None:  # so no row can be named
+    if why is not None:  # then no row can be named
         yield f"table {table.name}, column {column.name}", why
         return
     for row in connection.execute(select(*keys)).all():
@@ -57,7 +57,7 @@ def _in_column(
 
 
 def _why_unreadable(connection: Connection, query: Executable) -> str | None:
-    """Why a value that the query gives cannot be read; None if all can."""
+    """The reason why a value of the query cannot be read; None if all can."""
     try:
         with connection.execute(query, execution_options=IN_PARTS) as rows:
             for _ in rows:

@@ -22,13 +22,13 @@ UNREADABLE = sql(
     "SELECT min(relname) FROM pg_class WHERE relname = ANY(:tables) AND relkind = 'r'"
     " AND pg_table_is_visible(oid) AND NOT has_table_privilege(oid, 'SELECT')"
 )
-INDEX_BYTES = 64 * 1024  # of the files that SQLite makes beside a database: the smallest index
+INDEX_BYTES = 64 * 1024  # of the files that SQLite makes next to a database: the smallest index
 
 
 def wait_until_reachable(text: str, seconds: float) -> None:
     """Wait up to `seconds` for a database server. For a file of SQLite this does nothing.
 
-    Call it before directories are made: a command that cannot begin leaves none behind.
+    Call it before directories are made, so that a command that cannot begin makes none.
 
     Raises:
         Unavailable: the server did not answer in time; gives the reason.
@@ -51,7 +51,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
 
 def _upgrade(text: str) -> None:
     if not is_upgraded(text):
-        # This loads Alembic, which most starts do not need: they find the newest schema.
+        # Imported here: it loads Alembic, which most starts do not need, since the schema is new.
         from app.storage.database import migrations
 
         migrations.upgrade(text)
@@ -92,7 +92,7 @@ def _refuse_foreign_tables(text: str) -> None:
     """Refuse tables that this user may not read: an upgrade by another user made them."""
     if database_url(text).get_backend_name() != "postgresql":
         return
-    # A command imports this module to say what its options are; this loads all tables.
+    # Imported here: it loads all tables, which a command does not need to show its options.
     from app.storage.database.models import Base
 
     engine = make_engine(text, connections=1, writes=False)
@@ -115,7 +115,7 @@ def _denied(text: str, reason: str) -> BadDatabaseUrl:
 
 
 def has_full_disk(directory: Path) -> bool:
-    """Whether the disk is full, which SQLite reports as an I/O error, as it does a broken disk."""
+    """Whether the disk is full, which SQLite reports as an I/O error, like a broken disk."""
     try:
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(bytes(INDEX_BYTES))

@@ -159,8 +159,8 @@ class Writer:
         """Run the functions and commit. With `one_by_one`, each can fail without the others."""
         if self._keeps_marks and not self._has_mark:
             self._create_mark()
-        with Session(self._engine, expire_on_commit=False) as session:  # it holds no objects
-            # Not one by one, an error ends the transaction of the group.
+        with Session(self._engine, expire_on_commit=False) as session:  # it has no objects
+            # If not one by one, an error ends the transaction of the group.
             outcomes = [
                 call_alone(job.function, session) if one_by_one else job.function(session)
                 for job in group.jobs

@@ -1,4 +1,4 @@
-"""Amendments: what was changed or withdrawn, as it was before. Rows are only added."""
+"""Amendments: the previous state of changed and withdrawn things. Rows are only added."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def withdrawn(session: Session, *, as_of: datetime | None = None) -> dict[str, i
 
 
 def withdrawn_since(session: Session, as_of: datetime) -> list[ImportedGradeRecord]:
-    """The imported results that were there at a time and were withdrawn since."""
+    """The imported results that existed at a time and were withdrawn since."""
     is_withdrawal = TABLE.c.kind == AmendmentKind.WITHDRAWN
     query = select(TABLE.c.before).where(is_withdrawal, TABLE.c.at > as_of).order_by(TABLE.c.id)
     rows = [row for before in session.execute(query).scalars() for row in before["results"]]
@@ -89,8 +89,8 @@ def withdrawn_since(session: Session, as_of: datetime) -> list[ImportedGradeReco
         for each in all_of_them
         if each.imported_at <= as_of
     }
-    # What came in the place of one has an earlier time than its withdrawal if the clock was set
-    # back, or if an import waited for the withdrawal. There is one result at any time.
+    # A replacement has an earlier time than the withdrawal if the clock was set back, or if an
+    # import waited for the withdrawal. There is only one result at any time.
     for table, at in ((IMPORTED, IMPORTED.c.imported_at), (RUN, RUN.c.created_at)):
         in_place = select(table.c.experiment, table.c.competition, table.c.seed).where(
             table.c.experiment.in_(select(TABLE.c.experiment).where(is_withdrawal)), at <= as_of
@@ -101,7 +101,7 @@ def withdrawn_since(session: Session, as_of: datetime) -> list[ImportedGradeReco
 
 
 def fields_then(session: Session, as_of: datetime) -> dict[str, dict[str, Any]]:
-    """The fields of experiments at a time, where they were amended since, by experiment."""
+    """The fields at a time of the experiments that were amended since, by experiment."""
     query = (
         select(TABLE.c.experiment, TABLE.c.before)
         .where(TABLE.c.kind == AmendmentKind.AMENDED, TABLE.c.at > as_of)
@@ -109,7 +109,7 @@ def fields_then(session: Session, as_of: datetime) -> dict[str, dict[str, Any]]:
     )
     found: dict[str, dict[str, Any]] = {}
     for experiment, before in session.execute(query):
-        found.setdefault(experiment, {}).update(before)  # the earliest has the last word
+        found.setdefault(experiment, {}).update(before)  # the earliest one overrides the others
     return found
 
 

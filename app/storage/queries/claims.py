@@ -28,7 +28,7 @@ FIND = (
     )
     .join(RUN, RUN.c.id == TABLE.c.run_id)
     .where(IN_IDS)
-    .order_by(TABLE.c.id)  # all processes lock in the same order: no deadlock
+    .order_by(TABLE.c.id)  # all processes lock in the same order, so that there is no deadlock
     .with_for_update(of=TABLE)
 )  # fmt: skip
 CLAIM = (
@@ -64,7 +64,7 @@ class ClaimCandidate:
     """The submission of a job: the claim to make, the submission's state, and its present holder.
 
     `holder` is the number of the job that has claimed the submission, or None. `is_made` says that
-    this claim is there already: the answer to its commit was lost.
+    this claim exists already, because the answer to its commit was lost.
     """
 
     claim: ClaimRecord

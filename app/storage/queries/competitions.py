@@ -83,7 +83,7 @@ def current_id(session: Session, slug: str) -> int | None:
 
 
 def current_ids(session: Session, slugs: Collection[str]) -> dict[str, int]:
-    """The ids of the versions that new runs at these competitions get; none of others."""
+    """The ids of the versions that new runs at these competitions get."""
     newest = (
         select(TABLE.c.slug, func.max(TABLE.c.number).label("number"))
         .where(TABLE.c.slug.in_(sorted(slugs)))
@@ -139,7 +139,7 @@ def add_sample_score(session: Session, version_id: int, score: float | None, now
 def sample_scores(
     session: Session, version_ids: Collection[int], as_of: datetime | None = None
 ) -> dict[int, float | None]:
-    """The scores of the sample submissions of these versions, where it was measured.
+    """The scores of the sample submissions of these versions, if they were measured.
 
     With `as_of`, those that were measured until then.
     """

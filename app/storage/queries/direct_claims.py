@@ -37,16 +37,16 @@ from app.storage.database.records import ClaimRecord
 TABLE = Submission.__table__
 RUN = Run.__table__
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
-LOOKED_AT = 2  # times as many as wanted
+LOOKED_AT = 2  # how many times the wanted number
 FILE = VersionFile.__table__
 TURNS: BindParameter[int] = bindparam("turns", type_=Integer)
 
 
 def _is_queued(table: FromClause) -> ColumnElement[bool]:
-    """The condition that a submission is queued, so that both databases use the index of these.
+    """The condition that a submission is queued, in a form for which both databases use the index.
 
-    The second part is the condition of the index, word for word and without a parameter: by it the
-    index is chosen. By the first part PostgreSQL finds the beginning of the index, and each run.
+    The second part is exactly the condition of the index, without a parameter, so that the index is
+    chosen. With the first part PostgreSQL finds the beginning of the index, and each run.
     """
     queued: ColumnElement[str] = literal_column(f"'{SubmissionState.QUEUED.value}'")
     in_index = func.coalesce(table.c.state, literal_column("''")) == queued
@@ -55,7 +55,7 @@ def _is_queued(table: FromClause) -> ColumnElement[bool]:
 
 def _runs() -> CTE:
     """The runs that have queued submissions, each found from the one before."""
-    # In this order and one at a time, so that SQLite looks into the index of queued submissions.
+    # In this order and one at a time, so that SQLite uses the index of queued submissions.
     runs = (
         select(
             select(TABLE.c.run_id)
@@ -77,7 +77,7 @@ def _runs() -> CTE:
 
 
 def _first_of_runs(runs: CTE) -> FromClause:
-    """The first queued submissions of each run: `turns`, and one that shows that there are more.
+    """The first `turns` queued submissions of each run, and one more to show that there are more.
 
     So a claim takes the same time however many submissions a run has.
     """
@@ -88,16 +88,17 @@ def _first_of_runs(runs: CTE) -> FromClause:
 
 
 def _first_of_runs_in_sqlite(runs: CTE) -> FromClause:
-    """The same, for a database that has no LATERAL."""
+    """The same for SQLite, which has no LATERAL."""
     queued = TABLE.alias("of_run")
     of_run = select(queued.c.id).where(_is_queued(queued), queued.c.run_id == runs.c.run_id)
     last = of_run.order_by(queued.c.id).limit(1).offset(TURNS).scalar_subquery()
     newest = of_run.with_only_columns(func.max(queued.c.id)).scalar_subquery()
     bounds = select(runs.c.run_id, func.coalesce(last, newest).label("last"))
-    # "Few": for many, SQLite would read all submissions into a filter first, once it has ANALYZEd.
+    # The hint says "few": for many, SQLite with statistics would first read all submissions into a
+    # filter.
     few = func.likelihood(runs.c.run_id.is_not(None), literal_column("0.000001"))
     runs_with_bounds = bounds.where(few).cte("bounds").prefix_with("MATERIALIZED")
-    # An outer join, though each run has some: SQLite then begins with the runs.
+    # An outer join, although each run has some, so that SQLite begins with the runs.
     upto = and_(
         _is_queued(TABLE),
         TABLE.c.run_id == runs_with_bounds.c.run_id,
@@ -111,8 +112,8 @@ def _by_turns(first_of_runs: Callable[[CTE], FromClause]) -> CompoundSelect[Any]
     """The queued submissions by turns: the first of each run, then the second of each, ...
 
     At most `with_file` of those whose competition's version has a file at `path`, and at most
-    `without_file` of the others. In one statement: much of what a statement costs is the same
-    whatever it asks for.
+    `without_file` of the others. It is one statement, because much of the cost of a statement does
+    not depend on what it reads.
     """
     runs = _runs()
     first = first_of_runs(runs)
@@ -170,7 +171,7 @@ class ClaimLimits:
 
     `with_file` is the limit for those whose competition's version has a file at the path `file`,
     `without_file` for the others. `most_of_run` is the limit for each run (None: no limit). It
-    includes those that the claimant holds already: `held` is their number, by run.
+    includes those that the claimant has already: `held` is their number, by run.
     """
 
     file: str
@@ -215,8 +216,8 @@ def _queued(
 ) -> Sequence[Row[Any]]:
     """The first queued submissions by turns.
 
-    Each turn of each run takes time. As a rule, the runs of which some are held have more, so that
-    a few turns are enough: they are asked for first.
+    Each turn of each run takes time. Usually the runs of which the claimant has some have more
+    queued, so a few turns are enough, which are queried first.
     """
     statement = BY_TURNS[session.get_bind().dialect.name]
     values = {"path": limits.file, "with_file": wanted[True], "without_file": wanted[False]}
@@ -229,7 +230,7 @@ def _queued(
 
 
 def _are_all(found: Sequence[Row[Any]], kind: bool, turns: int, most: int) -> bool:
-    """Whether no more turns are needed for `most` of this kind: a run with more has one beyond."""
+    """Whether no more turns are needed for `most` of this kind. A run with more shows one more."""
     of_kind = [row for row in found if row.has_file == kind]
     return len(of_kind) == most or all(row.turn <= turns for row in of_kind)
 

@@ -33,7 +33,7 @@ def get(session: Session, name: str) -> ExperimentRecord | None:
 
 
 def lock(session: Session, name: str, *, shared: bool = False) -> None:
-    """Lock an experiment until this transaction ends: with `shared`, against others without it.
+    """Lock an experiment until this transaction ends; `shared` locks exclude only exclusive ones.
 
     In SQLite there is one writing transaction at a time, so no lock is needed. Others may store
     rows that refer to the experiment.
@@ -52,7 +52,7 @@ def list_page(
 ) -> list[ExperimentRecord]:
     """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them.
 
-    With `as_of` those are left out that were archived then.
+    With `as_of`, experiments that were archived then are left out.
     """
     query = select(TABLE).order_by(TABLE.c.name).limit(limit)
     if not archived:

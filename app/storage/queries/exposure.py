@@ -20,7 +20,7 @@ ALL_KINDS = DISCLOSURE_KINDS + HARNESS_KINDS
 CLOSE = (
     select(RUN.c.closed_at)
     .where(RUN.c.id == bindparam("run"))
-    .with_for_update(read=True, key_share=True)  # as the rows that refer to it do anyway
+    .with_for_update(read=True, key_share=True)  # rows that refer to it take the same lock
 )
 VALIDATION = "validation"
 FAILURE = "failure"
@@ -56,15 +56,15 @@ def record(
         "grade_id": grade_id,
         "at": at,
     }
-    # Validations have no grade. In both databases NULLs are distinct, so none is a duplicate.
+    # Validations have no grade. NULLs are distinct in both databases, so none is a duplicate.
     unique = () if is_failure else ("kind", "grade_id")
     return insert_if_new(session, TABLE, unique, entry)
 
 
 def moment(session: Session, run_id: str) -> datetime:
-    """The time of a disclosure that is recorded now: after the close of a run that is closed.
+    """The time of a disclosure that is recorded now; later than the close if the run is closed.
 
-    The run is locked, so that who closes it at the same moment finds the disclosure.
+    The run is locked, so that a close at the same moment finds the disclosure.
     """
     closed_at = session.execute(CLOSE, {"run": run_id}).scalar_one_or_none()
     now = datetime.now(UTC)
@@ -83,7 +83,7 @@ def list_disclosures(
 ) -> list[DisclosureRecord]:
     """The run's disclosures of these kinds, oldest first: at most `limit` after `offset`.
 
-    `after` and `until` bound their ids: those after the first, up to the second.
+    Only those with an id after `after` and up to `until`.
     """
     query = (
         select(TABLE)
@@ -106,7 +106,7 @@ def numbers_disclosed(
         .where(
             TABLE.c.run_id == run_id,
             TABLE.c.submission_id.in_(submission_ids),
-            # A run may have many thousand validations, which the index tells apart.
+            # A run may have many thousand validations, which the index excludes.
             TABLE.c.kind.in_([kind for kind in ALL_KINDS if not kind.endswith(VALIDATION)]),
         )
         .order_by(TABLE.c.id)
@@ -128,7 +128,7 @@ def disclosed_among(
 
 
 def failures_disclosed(session: Session, submission_ids: Sequence[str], kind: str) -> set[str]:
-    """Those of these submissions whose failure the ledger has, under this kind of failure."""
+    """The submissions among these whose failure the ledger has, under this kind of failure."""
     query = select(TABLE.c.submission_id).where(
         TABLE.c.submission_id.in_(submission_ids),
         TABLE.c.kind == kind,
@@ -158,7 +158,7 @@ def count_validations(
     session: Session, run_id: str, kind: str, *, after: int, until: int | None = None
 ) -> int:
     """The number of a run's validations of this kind, of those with an id in this range."""
-    # By the index alone.
+    # Uses only the index.
     query = select(func.count()).where(
         TABLE.c.run_id == run_id, TABLE.c.kind == kind, TABLE.c.id > after
     )
@@ -218,7 +218,7 @@ def count_disclosures(
 
     Archived runs, and those at archived competitions, count only with `archived`.
     """
-    # Most are validations. To tell every kind from all others would take most of the time.
+    # Most are validations. To compare each with every kind would take most of the time.
     all_kinds = _in_range(after, until, archived).add_columns(func.count())
     others = _in_range(after, until, archived).add_columns(TABLE.c.kind, func.count())
     others = others.where(TABLE.c.kind != VALIDATION).group_by(TABLE.c.kind)
@@ -234,7 +234,7 @@ def _in_range(after: int, until: int | None, archived: bool) -> Select[str]:
     query = (
         select(RUN.c.experiment).join(TABLE, RUN.c.id == TABLE.c.run_id).group_by(RUN.c.experiment)
     )
-    # Without a range the index of runs is read in its order, and nothing of the table.
+    # Without a range, only the index of runs is read, in its order.
     if after:
         query = query.where(TABLE.c.id > after)
     if until is not None:

@@ -1,6 +1,6 @@
-"""Failures: submissions whose grading failed by what the metric did with the file.
+"""Failures: submissions whose grading failed in a way that the file can have caused.
 
-A failed submission is one if any of its attempts ended by a fault that a file can bring about.
+A failed submission is one if any of its attempts ended with a fault that a file can cause.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IS_BY_FILE = (
     .where(FAULT.c.submission_id == TABLE.c.id, FAULT.c.kind.in_(sorted(BY_FILE)))
     .exists()
 )
-# The state as it stands in the condition of the index, so that the index is used.
+# The state as it is in the condition of the index, so that the index is used.
 IS_FAILURE = (IS_FAILED, IS_BY_FILE)
 BY_RUN = (
     select(TABLE.c.run_id, func.count())
@@ -53,7 +53,7 @@ def among(session: Session, submission_ids: Collection[str]) -> set[str]:
 def by_run(session: Session, run_ids: Collection[str]) -> dict[str, int]:
     """The number of failures of each of these runs. Zeros are absent.
 
-    An index has the failed submissions alone: it costs the same whatever else a run has.
+    An index has only failed submissions, so the cost does not depend on the run's others.
     """
     rows = session.execute(BY_RUN, {"run_ids": sorted(run_ids)})
     return {run_id: int(count) for run_id, count in rows}

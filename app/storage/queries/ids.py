@@ -18,7 +18,7 @@ from app.storage.database.tables.regrades import Regrade
 NAMED = (Submission, Run, ApiKey, Receipt, SigningKey, Regrade)  # tables whose rows have such ids
 TIME_DIGITS = 14
 PATTERN = re.compile(r"[a-z]+_([0-9a-f]{14})[0-9a-f]{12}")
-FARTHEST = 0xFF << 48  # microseconds, in the year 4245: only a changed database has later ids
+FARTHEST = 0xFF << 48  # microseconds, in the year 4245; only a manipulated database has later ids
 _lock = threading.Lock()
 _latest = 0  # the time of the latest id
 
@@ -26,8 +26,8 @@ _latest = 0  # the time of the latest id
 def new_id(prefix: str) -> str:
     """A new id: the prefix, the time in microseconds (14 hex digits), 48 random bits (12).
 
-    Ids of one prefix sort by the order in which they were made, although the clock may have been
-    set back. One id does not help to guess another.
+    Ids of one prefix sort in the order in which they were made, even if the clock was set back. One
+    id does not help to guess another.
 
     >>> first, second = new_id("sub"), new_id("sub")
     >>> first.startswith("sub_"), len(first), first != second
@@ -40,9 +40,9 @@ def new_id(prefix: str) -> str:
 
 
 def continue_ids(session: Session) -> None:
-    """Let all ids that this process makes sort after those of the database.
+    """Make all new ids of this process sort after those in the database.
 
-    Another process made them, when the clock may have been ahead of the present one.
+    Another process made those, and its clock may have been ahead of the present one.
 
     Raises:
         DamagedRow: an id is no text. One bit in a file of SQLite makes bytes of a text.

@@ -16,7 +16,7 @@ TABLE = PendingUpload.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingUploadRecord:
-    """An uploaded file that is not submitted yet, staged in the store under `name` `until` then."""
+    """An uploaded file that is not submitted yet, staged in the store as `name` until `until`."""
 
     nonce: str
     run_id: str
@@ -51,7 +51,7 @@ def beyond_limit(
 ) -> list[PendingUploadRecord]:
     """A run's uploads, except `kept` of them: the one with the nonce `newest`, and the latest.
 
-    The newest one is named, because the times of those before may lie in the future.
+    The newest one is named, because the times of earlier ones may be in the future.
     """
     query = (
         select(TABLE)
@@ -68,5 +68,5 @@ def remove(session: Session, nonces: list[str]) -> None:
 
 
 def names(session: Session, since: datetime) -> set[str]:
-    """The names of the staged files of all uploads but those that had expired by then."""
+    """The names of the staged files of all uploads that had not expired by then."""
     return set(session.execute(select(TABLE.c.name).where(TABLE.c.until >= since)).scalars())

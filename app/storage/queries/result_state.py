@@ -1,7 +1,7 @@
 """Counts that detect changed results of experiments; a few, however many results there are.
 
 A closed run without a queued submission keeps its result: it accepts no further submission and no
-other choice. So the number of such runs tells whether an experiment has a new one. A regrade that
+other choice. So the number of such runs shows whether an experiment has a new one. A regrade that
 is applied changes what all share.
 """
 

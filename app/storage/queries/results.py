@@ -69,9 +69,9 @@ def run_results(
 ) -> Iterator[RunResult]:
     """The runs of these experiments (None: of all), or at one competition, or one run.
 
-    Archived runs are left out, and runs of archived experiments and competitions that are not
-    named, unless `archived` is true or one run is named. `basis` says which grades count, and with
-    `as_of` which runs and submissions there were. Without `is_regraded` the caller knows that no
+    Archived runs are left out, and so are runs of archived experiments and competitions that are
+    not named, unless `archived` is true or one run is named. `basis` says which grades count, and
+    with `as_of` which runs and submissions existed. Without `is_regraded` the caller knows that no
     regrade was ever applied.
 
     Rows are read in parts, while the session is open.
@@ -83,7 +83,7 @@ def run_results(
         run_conditions.append(RUN.c.id == run)
     regrades = [one.id for one in in_force(session, basis)] if is_regraded else []
     query = run_query(run_conditions, regrades, basis.as_of)
-    options = IN_PARTS if run is None else {}  # a cursor of the server takes longer for one row
+    options = IN_PARTS if run is None else {}  # a server-side cursor takes longer for one row
     for rows in session.execute(query, execution_options=options).partitions():
         yield from map(RunResult._make, rows)
 
@@ -123,10 +123,11 @@ def imported_outcomes(
     with_archived_experiments: bool = False,
     as_of: datetime | None = None,
 ) -> Iterator[ImportedOutcome]:
-    """Imported results in brief: experiment, competition, seed, made, valid, medal, above_median.
+    """Brief imported results: experiment, competition, seed, made, valid, medal, above_median.
 
     Statistics read 100,000 of them at once; a class for each row took half of their time.
-    `archived` as in `run_results`; experiments alone are not left out `with_archived_experiments`.
+    `archived` as in `run_results`, but with `with_archived_experiments` experiments are not left
+    out.
     """
     shown = conditions(IMPORTED, experiments, None, archived=archived, as_of=as_of)
     if with_archived_experiments and experiments is None:

@@ -20,7 +20,7 @@ TABLE = Run.__table__
 BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
 LOCK = BY_ID.with_for_update()
 BY_IDS = select(TABLE).where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
-# All servers lock in the same order: no deadlock.
+# All servers lock in the same order, so that there is no deadlock.
 LOCK_ALL = BY_IDS.order_by(TABLE.c.id).with_for_update()
 
 
@@ -40,7 +40,7 @@ def get_run(session: Session, run_id: str) -> RunRecord | None:
 
 
 def get_runs(session: Session, run_ids: Collection[str]) -> dict[str, RunRecord]:
-    """Those of these runs that exist, by their ids."""
+    """The runs among these that exist, by their ids."""
     return _by_id(session.execute(BY_IDS, {"ids": sorted(run_ids)}))
 
 
@@ -72,7 +72,7 @@ def find_run(session: Session, experiment: str, competition: str, seed: int) -> 
 
 
 def start_clocks(session: Session, run_ids: Collection[str], at: datetime) -> None:
-    """Start the clocks of these runs. A clock that runs is left alone, and so is a closed run.
+    """Start the clocks of these runs, except those that have started and those of closed runs.
 
     One statement decides, so that of several servers the first one sets the time.
     """
@@ -99,7 +99,7 @@ def list_runs(
 ) -> list[RunRecord]:
     """Runs, oldest first, at most `limit` after the id `after`.
 
-    Without `archived`, archived runs are left out, and those of archived experiments and
+    Without `archived`, archived runs are left out, and so are runs of archived experiments and
     competitions that are not named.
     """
     query = select(TABLE).order_by(TABLE.c.id).limit(limit)

@@ -18,10 +18,10 @@ from app.storage.queries.submissions import IS_QUEUED, OF_RUN, PREFIX
 TABLE = Submission.__table__
 IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
-# An id is made when its upload begins, and no upload takes longer than a day. The bound lets the
-# database read the rows of two days, not those of the whole run.
-# Where a time of reception is in the future, the clock was set back since. What is more than a day
-# ahead is left out: it would count until that time comes.
+# An id is made when its upload begins, and no upload takes longer than a day. With this limit the
+# database reads the rows of two days, not those of the complete run. If a time of receipt is in the
+# future, the clock was set back since. A time that is more than a day ahead is left out, because it
+# would count until that time comes.
 IS_SINCE = and_(
     TABLE.c.received_at > bindparam("since"),
     TABLE.c.received_at <= bindparam("until"),
@@ -45,7 +45,7 @@ LAST_ROWS = (
     .order_by(TABLE.c.id.desc())
     .limit(1)
 )
-# Computed first, so that no database reads all that a run has ever sent to find what is open.
+# Computed first, so that no database reads all submissions of a run to find the open ones.
 ALL_OPEN = (
     select(TABLE.c.run_id)
     .where(TABLE.c.state.in_(OPEN))
@@ -83,7 +83,7 @@ def counted_time(
     everything: bool = False,
     others: Sequence[datetime] = (),
 ) -> datetime | None:
-    """The time of the submission after `since` that has `later` later ones in the run's quota.
+    """The time of the submission after `since` that `later` other ones of the quota follow.
 
     With `everything`, rejected and failed submissions count too. So do those that were received at
     the times of `others`. None if there is none.
@@ -146,7 +146,7 @@ def stored_bytes(session: Session, run_id: str) -> int:
 def uncounted_since(
     session: Session, run_id: str, since: datetime
 ) -> list[tuple[datetime, datetime]]:
-    """When rejected and failed submissions, settled after `since`, were received and settled."""
+    """The times of receipt and outcome of rejected and failed submissions settled after `since`."""
     rows = session.execute(UNCOUNTED_SINCE, {"run_id": run_id, "since": since})
     return [(row.received_at, row.settled_at) for row in rows]
 

@@ -22,8 +22,8 @@ COLUMN_COUNT = len(TABLE.c)
 # A submission may have several grades. This is the one under the submission's own version.
 OF_OWN_VERSION = and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id)
 WITH_GRADE = select(TABLE, GRADE).join(GRADE, OF_OWN_VERSION, isouter=True)
-# Without what grading found: reading it takes longer for a file with many mistakes, and whoever
-# may not know the outcome could tell by the time.
+# Without the outcome: reading it takes longer for a file with many mistakes, so the time would
+# reveal it to a caller who may not know it.
 BARE = select(*(column for column in TABLE.c if column.name not in {"problem", "warnings"}))
 OUTCOMES = select(TABLE.c.id, TABLE.c.problem, TABLE.c.warnings, GRADE).join(
     GRADE, OF_OWN_VERSION, isouter=True
@@ -160,7 +160,7 @@ def requeue_claimed_by(
 
 
 def claimants(session: Session) -> list[str]:
-    """The servers that are grading submissions; claimants of the queue, `job:token`, aside."""
+    """The servers that are grading submissions, without claimants of the queue (`job:token`)."""
     query = select(TABLE.c.claimed_by).where(
         TABLE.c.state == SubmissionState.GRADING, ~TABLE.c.claimed_by.contains(":")
     )
@@ -168,9 +168,9 @@ def claimants(session: Session) -> list[str]:
 
 
 def claimed_by(session: Session, claimant: str) -> list[tuple[str, str, int]]:
-    """The ids of what `claimant` is grading, each with its run and attempt, in the ids' order.
+    """The ids of the submissions that `claimant` is grading, in order, with run and attempt.
 
-    Locks them. One whose outcome another process is just writing is waited for, and left out.
+    Locks them. Waits for submissions whose outcome another process is writing, and leaves them out.
     """
     query = select(TABLE.c.id, TABLE.c.run_id, TABLE.c.attempts).where(
         TABLE.c.state == SubmissionState.GRADING, TABLE.c.claimed_by == claimant
@@ -179,7 +179,7 @@ def claimed_by(session: Session, claimant: str) -> list[tuple[str, str, int]]:
 
 
 def queued_among(session: Session, ids: Select[tuple[str]]) -> list[str]:
-    """Those of the ids whose submissions are queued, oldest first."""
+    """The ids among these whose submissions are queued, oldest first."""
     query = select(TABLE.c.id).where(IS_QUEUED, TABLE.c.id.in_(ids)).order_by(TABLE.c.id)
     return list(session.execute(query).scalars())
 

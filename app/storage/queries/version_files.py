@@ -33,7 +33,7 @@ def all_files(session: Session, version_id: int) -> list[VersionFileRecord]:
 def working_files(
     session: Session, version_id: int, *, also: Sequence[str], private: bool
 ) -> list[VersionFileRecord]:
-    """The files for grading or showing a version: no public files except those in `also`.
+    """The files for grading or showing a version, without public files except those in `also`.
 
     Without `private`, no private files either.
     """
@@ -47,7 +47,7 @@ def working_files(
 
 
 def versions_with(session: Session, path: str, version_ids: Collection[int]) -> set[int]:
-    """Those of these versions that have a file at this path."""
+    """The versions among these that have a file at this path."""
     query = select(TABLE.c.version_id).where(
         TABLE.c.version_id.in_(sorted(version_ids)), TABLE.c.path == path
     )

@@ -32,7 +32,7 @@ class Archival(Base):
 
 
 class Amendment(Base):
-    """A change of an experiment, or a withdrawal of imported results, with what was before."""
+    """A change of an experiment, or a withdrawal of imported results, with the previous state."""
 
     __tablename__ = "amendment"
     __table_args__ = (Index(None, "experiment", "id"),)

@@ -13,7 +13,7 @@ from app.storage.database.tables.declarative import Base
 
 
 class GradeUncertainty(Base):
-    """The noise of a grade's score, estimated once, when it was first asked for."""
+    """The noise of a grade's score, estimated once, at the first request."""
 
     __tablename__ = "grade_uncertainty"
 

@@ -1,6 +1,6 @@
 """The tables of signed receipts and of the public log. Rows are only added.
 
-Of a signing key alone the end of its time and its revocation are written later.
+Only the end and the revocation of a signing key are written later.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SigningKey(Base):
 class LogEntry(Base):
     """An entry of the public log. `leaf` is public; its hash is in `log_node`.
 
-    `record` is what the leaf has the digest of; null if a receipt has it.
+    The leaf has the digest of `record`, which is null if the record is a receipt.
     """
 
     __tablename__ = "log_entry"

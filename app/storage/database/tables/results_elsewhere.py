@@ -55,7 +55,7 @@ class ReportedScore(Base):
 
 
 class ImportedRun(Base):
-    """The origin of an imported run: the entry of a file that the run was made from.
+    """The origin of an imported run: the entry of a file from which the run was made.
 
     `place` is the entry's key in the file, `sha256` the file's digest, `document` the entry.
     """

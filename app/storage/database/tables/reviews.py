@@ -40,9 +40,9 @@ class SubmissionSketch(Base):
 
 
 class ReviewSignal(Base):
-    """A signal of a submission, and the run that it resembles if it does.
+    """A signal of a submission, and the run that it resembles, if any.
 
-    Of each kind and level a run keeps the first.
+    A run keeps the first signal of each kind and level.
     """
 
     __tablename__ = "review_signal"
@@ -59,7 +59,7 @@ class ReviewSignal(Base):
 
 
 class RunReview(Base):
-    """A decision about a run. It holds until `superseded_at`; null: it holds now.
+    """A decision about a run. It applies until `superseded_at`; if that is null, it applies now.
 
     `decided_by` is null for a command on the server.
     """

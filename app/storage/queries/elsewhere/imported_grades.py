@@ -55,7 +55,7 @@ def add(session: Session, grades: Sequence[ImportedGradeRecord]) -> None:
 def of_experiment(
     session: Session, experiment: str, seed: int | None = None
 ) -> list[ImportedGradeRecord]:
-    """The experiment's imported grades, of one seed or of all, in the order they were imported."""
+    """The experiment's imported grades, of one seed or of all, in the order of their import."""
     query = select(TABLE).where(TABLE.c.experiment == experiment).order_by(TABLE.c.id)
     if seed is not None:
         query = query.where(TABLE.c.seed == seed)

@@ -14,7 +14,7 @@ TABLE = EndedLogin.__table__
 # Rows are kept this long because a clock may be ahead for a while: a row deleted then would let
 # the ended login open pages again once the clock is right.
 KEPT = timedelta(days=400)
-FIND = select(TABLE.c.login).where(TABLE.c.login == bindparam("login"))  # for each page
+FIND = select(TABLE.c.login).where(TABLE.c.login == bindparam("login"))  # read for each page
 
 
 def add(session: Session, login: str, until: datetime, now: datetime) -> None:

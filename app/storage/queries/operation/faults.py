@@ -31,8 +31,8 @@ class ListedFault:
 
 
 SERVER_DIED = "server_died"  # the kind of a fault of a server that died while it graded a file
-# The kinds of faults that a file can bring about, by what the metric does with it. The others are
-# Podium's, its store's or the competition's, whatever the file.
+# The kinds of faults that a file can cause. All others are faults of Podium, its store or the
+# competition, whatever the file is.
 BY_FILE = frozenset({"crashed", "memory", "metric", SERVER_DIED, "timeout", "worker_lost"})
 
 

@@ -24,7 +24,7 @@ def submissions_with(session: Session, sha256: str, limit: int) -> list[str]:
 
 
 def version_files_with(session: Session, sha256: str, limit: int) -> list[tuple[str, int, str]]:
-    """Slug, number of the version and path of files with these bytes, at most `limit`."""
+    """Slug, version number and path of files with these bytes, at most `limit`."""
     query = (
         select(VERSION.c.slug, VERSION.c.number, FILE.c.path)
         .join(VERSION, VERSION.c.id == FILE.c.version_id)

@@ -1,1 +1,1 @@
-"""Experiments in brief, for the page that lists them: few queries for any number of runs."""
+"""Summaries of experiments for the page that lists them: few queries for any number of runs."""

@@ -39,8 +39,8 @@ class CompetitionCounts(NamedTuple):
     """One experiment at one version of a competition: how many runs, and how many won what.
 
     `version_id` is None for imported results. `counted` runs have a result. `percentiles` is the
-    sum over the `placed` results whose place on the board is known. What the agents of imported
-    runs were told is not known, so no policy counts them.
+    sum over the `placed` results, whose place on the board is known. It is not known what the
+    agents of imported runs were shown, so they count for no policy.
     """
 
     experiment: str
@@ -74,7 +74,7 @@ def competition_counts(
     Without `is_regraded` the caller knows that no regrade was ever applied.
     """
     regrades = [one.id for one in in_force(session)] if is_regraded else []
-    # Imported results have no version, so no row of one part belongs to a row of the other.
+    # Imported results have no version, so the two parts have no row in common.
     query = union_all(_summed(_runs(experiments, regrades)), _summed(_imports(experiments)))
     return [CompetitionCounts._make(row) for row in session.execute(query)]
 
@@ -103,7 +103,7 @@ def _summed(rows: Select[Any]) -> Select[Any]:
 
 
 def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
-    """A row of zeros and ones for each run. `attempts.attempt_of_run` has the rule in words."""
+    """A row of zeros and ones for each run, by the rule of `attempts.attempt_of_run`."""
     shown = conditions(RUN, experiments, None, archived=False)
     # Materialise once; otherwise each sum recomputes every run's outcome.
     run = (

@@ -34,13 +34,13 @@ SPENT = ("timed", "seconds", "priced", "cost_usd")
 class ListedExperiment(NamedTuple):
     """An experiment, how many scores and verdicts were shown to its runs' keys, and its costs.
 
-    Neither counts archived runs and those at archived competitions, as medal rates do not.
-    `imported` says whether it has imported results. `spent` has the sums `seconds` and `cost_usd`
-    over the `timed` and `priced` runs, whose harness reported them. Three are about the whole
-    database, not about this experiment: `is_regraded` says whether a regrade was ever applied,
-    `has_noise` whether the noise of any score is known, `has_archived` whether anything is archived
-    now. As long as `state` is the same, the results of its runs are; it is None while a run is open
-    or a submission is being graded.
+    Neither counts archived runs or runs at archived competitions, as in medal rates. `imported`
+    says whether it has imported results. `spent` has the sums `seconds` and `cost_usd` over the
+    `timed` and `priced` runs, whose harness reported them. Three are about the whole database, not
+    about this experiment: `is_regraded` says whether a regrade was ever applied, `has_noise`
+    whether the noise of any score is known, `has_archived` whether anything is archived now. As
+    long as `state` does not change, the results of its runs do not change; it is None while a run
+    is open or a submission is being graded.
     """
 
     experiment: ExperimentRecord
@@ -75,7 +75,7 @@ def list_experiments(
         shown = [EXPERIMENT.c.name == name]
     if q:
         fields = (EXPERIMENT.c.name, EXPERIMENT.c.agent, EXPERIMENT.c.model)
-        # Databases lower the letters of ASCII; not all lower others, so each case is looked for.
+        # All databases lower ASCII letters, but not all lower others, so each case is searched for.
         forms = {one.encode().lower().decode() for one in (q, q.lower(), q.upper(), q.title())}
         shown.append(
             or_(*(func.lower(f).contains(w, autoescape=True) for f in fields for w in forms))
@@ -139,7 +139,7 @@ def list_experiments(
     ]
     if rows or not offset:
         return found, int(rows[0]["total"]) if rows else 0
-    # Behind the last one: a page of none has no row with their number.
+    # After the last page: an empty page has no row with their number.
     counting = select(func.count()).select_from(EXPERIMENT).where(*shown)
     return found, session.execute(counting).scalar_one()
 
@@ -178,7 +178,7 @@ def _spent(names: Select[tuple[str]]) -> Select[Any]:
 
 
 def _busy() -> Any:
-    """The experiments with runs whose results may change without a trace in `state`."""
+    """The experiments with runs whose results may change without a change of `state`."""
     graded = (
         select(RUN.c.experiment)
         .join(SUBMISSION, SUBMISSION.c.run_id == RUN.c.id)

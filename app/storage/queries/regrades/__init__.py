@@ -1,1 +1,1 @@
-"""Regrades: the rows, what each gave, which are in force, and what they change."""
+"""Regrades: their rows, their outcomes, which are in force, and what they change."""

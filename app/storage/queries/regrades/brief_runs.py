@@ -1,4 +1,4 @@
-"""Very many runs in brief, with their final submissions by the grades that count."""
+"""Brief results of very many runs, with their final submissions by the grades that count."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ REPORTED = ReportedScore.__table__
 class BriefResult(NamedTuple):
     """A run and its final submission, as in `RunResult`, without what medal rates do not need.
 
-    `version_id` is the version that graded the final submission, or else the run's.
-    `sent`, `waiting`, `failed` and `reported` are 0 where the final submission is graded. Texts are
-    not made into enums: there may be 240,000 rows.
+    `version_id` is the version that graded the final submission, or else the run's. `sent`,
+    `waiting`, `failed` and `reported` are 0 if the final submission is graded. Texts are not
+    converted to enums, because there may be 240,000 rows.
     """
 
     run: str
@@ -48,7 +48,7 @@ class BriefResult(NamedTuple):
     version_id: int
 
 
-# Word for word, so that SQLite uses the index of graded submissions.
+# Exactly the index's condition, so that SQLite uses the index of graded submissions.
 IS_GRADED = SUBMISSION.c.state == literal_column(f"'{SubmissionState.GRADED.value}'")
 
 
@@ -102,7 +102,7 @@ def brief_query(
     graded = counted.state == SubmissionState.GRADED
 
     def count(*which: Any) -> Any:
-        # Only where it decides: nearly all runs have a graded submission.
+        # Only if it decides, since nearly all runs have a graded submission.
         source = each.join_states(SUBMISSION)
         number = select(func.count()).select_from(source).where(own, *which).correlate(RUN)
         return case((graded, 0), else_=number.scalar_subquery())

@@ -1,4 +1,4 @@
-"""Submissions with the grades that count: where a regrade is in force, with its outcomes."""
+"""Submissions with the grades that count: the outcomes of the regrade in force, if there is one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def counted_grades(
 ) -> tuple[list[Graded], dict[str, str]]:
     """Submissions at a competition with the states and grades that count.
 
-    Also the id of the regrade that decided, by submission; first grades are absent there.
+    Also returns the id of the regrade that decided, by submission; without first grades.
     """
     in_force = in_force_at(session, competition) if found else None
     if in_force is None:

@@ -78,7 +78,7 @@ def run_query(
     """A query for the runs under these conditions, with the columns of `RunResult`.
 
     `regrades` are the ids of the regrades in force. With `as_of` the runs are as they were then;
-    the choice of a run that was open is its present one, if that file was there.
+    for a run that was open, the selected file is the present one, if it existed then.
     """
     each = CountedGrades(SUBMISSION, regrades, as_of=as_of)
     state = each.state

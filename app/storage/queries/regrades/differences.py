@@ -1,4 +1,4 @@
-"""The changes by a regrade, for each submission, against the grades that counted before it."""
+"""The changes by a regrade for each submission, from the grades that counted before it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MEDAL_ORDER = {"gold": 3, "silver": 2, "bronze": 1}
 
 
 class OutcomeDifference(NamedTuple):
-    """A submission before and after. Places are None where it is not graded or has none."""
+    """A submission before and after. Places are None if it is not graded or has none."""
 
     submission: str
     run: str
@@ -41,7 +41,7 @@ class OutcomeDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DifferenceCounts:
-    """How many submissions of a regrade differ, and in what; one may differ in several things.
+    """How many submissions of a regrade differ, and in which values; one may differ in several.
 
     `equal` ones have the same state and every number equal to the last bit.
     """
@@ -60,7 +60,7 @@ class DifferenceCounts:
 
 
 def count_differences(session: Session, regrade_id: str, before: str | None) -> DifferenceCounts:
-    """Count what differs between a regrade and what counted `before`: a regrade, or first grades.
+    """Count differences between a regrade and the one that counted `before`, or first grades.
 
     Submissions that are still to be graded are not counted.
     """

@@ -1,4 +1,4 @@
-"""Regrades: start one, find them, and change how far they have come."""
+"""Regrades: add one, find them, and change their progress."""
 
 from __future__ import annotations
 

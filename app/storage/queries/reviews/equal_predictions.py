@@ -26,15 +26,15 @@ REPEATED = select(TABLE.c.id).where(
         OTHER.c.id != TABLE.c.id,
     ),
 )
-# A run may send the same predictions without end. A copy is later than its original, so it is found
-# unless the experiment of the copy had sent the same so often before.
-MOST_SAME = 1_000  # files with equal predictions that are looked at, the first of a version
+# A run may send the same predictions any number of times. A copy is later than its original, so the
+# original is found unless the experiment of the copy sent the same this often before it.
+MOST_SAME = 1_000  # the first files of a version with equal predictions, which are searched
 FIRST_SAME = (
     select(TABLE.c.id, TABLE.c.submission_id)
     .where(
         TABLE.c.version_id == bindparam("version"),
         TABLE.c.digest == bindparam("digest"),
-        # A file with a larger number was looked at before if its row was committed before.
+        # A file with a larger number was reviewed before if its row was committed before.
         or_(TABLE.c.id < bindparam("before"), TABLE.c.reviewed_at.is_not(None)),
     )
     .order_by(TABLE.c.id)
@@ -62,9 +62,9 @@ class SimilarFile(NamedTuple):
 
 
 def with_repeated_predictions(session: Session, files: Sequence[GradedFile]) -> set[int]:
-    """The numbers of those of these files whose predictions another file of the version has too.
+    """The numbers of the files among these whose predictions another file of the version has.
 
-    Few have: `with_same_predictions` need not be asked about each of the others.
+    There are few. For the others `with_same_predictions` need not be called.
     """
     numbers = [one.number for one in files]
     return set(session.execute(REPEATED, {"numbers": numbers}).scalars())
@@ -73,7 +73,7 @@ def with_repeated_predictions(session: Session, files: Sequence[GradedFile]) -> 
 def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
     """Files of other experiments with the same digest that were graded before, in that order.
 
-    They are among the first thousand with it, those of the same experiment counted too.
+    They are among the first thousand with it, including those of the same experiment.
     """
     given = {
         "version": one.version_id, "digest": one.digest, "experiment": one.experiment,

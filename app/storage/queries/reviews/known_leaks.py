@@ -19,7 +19,7 @@ SUBMISSION = Submission.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLeakRecord:
-    """A file known to contain leaked answers; `note` says where it is found."""
+    """A file known to contain leaked answers; `note` says where it can be found."""
 
     competition: str
     sha256: str
@@ -34,7 +34,7 @@ def add(session: Session, new: KnownLeakRecord) -> bool:
 
 
 def remove(session: Session, competition: str, sha256: str) -> bool:
-    """Take a file from the list. Returns False if it is not listed."""
+    """Remove a file from the list. Returns False if it is not listed."""
     gone = delete(TABLE).where(TABLE.c.competition == competition, TABLE.c.sha256 == sha256)
     return bool(session.execute(gone.returning(TABLE.c.sha256)).first())
 

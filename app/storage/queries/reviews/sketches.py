@@ -29,8 +29,8 @@ WAITING = (
         TABLE.c.reviewed_at.is_(None),
         TABLE.c.version_id.not_in(bindparam("passed_over", expanding=True)),
     )
-    # All have the same time, none. By the id alone PostgreSQL would look for them among all files
-    # if many waited when it last counted.
+    # All have the same time: null. If the order were by id only, PostgreSQL would search all files
+    # for them if many waited when it made its statistics.
     .order_by(TABLE.c.reviewed_at, TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
     .subquery()
@@ -104,7 +104,7 @@ BEFORE_LATEST = (
     .limit(1)
     .offset(bindparam("count", type_=Integer))
 )
-# Those that were committed after files with larger numbers, and reviewed since a moment.
+# Files that were committed after files with larger numbers, and reviewed since a moment.
 LATE_CELLS = (
     select(TABLE.c.id, *OF_SUBMISSION, TABLE.c.cells)
     .select_from(of_submissions(TABLE))
@@ -168,7 +168,7 @@ def digest_of(sketch: Sketch) -> str:
 
 
 def add_all(session: Session, added: Sequence[tuple[str, int, Sketch]]) -> None:
-    """Store the sketches of submissions (id, version, sketch); those that are there stay."""
+    """Store the sketches of submissions (id, version, sketch); existing ones stay."""
     rows = [
         {
             "submission_id": submission,
@@ -189,7 +189,7 @@ def not_reviewed(
 ) -> list[GradedFile]:
     """Graded submissions whose signals were not computed yet, oldest first.
 
-    Those of the versions `passed_over` are left out.
+    Submissions of the versions `passed_over` are left out.
     """
     given = {"most": limit, "passed_over": list(passed_over)}
     return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, given)]
@@ -212,12 +212,12 @@ def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> 
 
 
 def last_review(session: Session) -> datetime:
-    """When signals were computed last; long ago if they never were."""
+    """The time when signals were last computed; a very early one if they never were."""
     return session.execute(select(func.max(TABLE.c.reviewed_at))).scalar_one() or NEVER
 
 
 def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
-    """Those of these submissions whose signals were computed."""
+    """The submissions among these whose signals were computed."""
     if not submissions:
         return set()
     query = select(TABLE.c.submission_id).where(
@@ -227,13 +227,13 @@ def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
 
 
 def before_latest(session: Session, version_id: int, count: int) -> int:
-    """The sketch of a version behind which are its `count` latest; 0 if it has no more."""
+    """The sketch of a version before its `count` latest; 0 if it has no more."""
     given = {"version": version_id, "count": count}
     return session.execute(BEFORE_LATEST, given).scalar() or 0
 
 
 def cells_after(session: Session, version_id: int, after: int, limit: int) -> list[FileCells]:
-    """The files of a version that have numbers, after the sketch `after`, as they were graded."""
+    """The files of a version with numbers, after the sketch `after`, in the order of grading."""
     given = {"version": version_id, "after": after, "most": limit}
     return [FileCells._make(row) for row in session.execute(CELLS, given)]
 

@@ -1,6 +1,6 @@
 """The public log: entries, hashes of its Merkle tree, and signed checkpoints. Rows are only added.
 
-Whoever adds has to `lock` first: each entry has the next number.
+Call `lock` before adding, because each entry has the next number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.storage.database.tables.receipts import LogCheckpoint, LogEntry, LogNod
 
 ENTRY, NODE, CHECKPOINT = LogEntry.__table__, LogNode.__table__, LogCheckpoint.__table__
 LOCK = 0x706F646C6F67  # PostgreSQL's advisory lock of the log
-# A list is for everybody, and one record may be megabytes: it is not even read.
+# A list is public, and a record may have megabytes, so records are not even read.
 WITHOUT_RECORD = [null().label(each.name) if each.name == "record" else each for each in ENTRY.c]
 HASH = select(NODE.c.hash).where(
     NODE.c.level == bindparam("level"), NODE.c.place == bindparam("place")
@@ -28,7 +28,7 @@ HASH = select(NODE.c.hash).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntryRecord:
-    """An entry: its public leaf, and the record that the leaf has the digest of.
+    """An entry: its public leaf, and the record whose digest is in the leaf.
 
     `record` is None for a receipt, which is the record itself.
     """
@@ -50,7 +50,7 @@ class CheckpointRecord:
 
 
 def lock(session: Session) -> None:
-    """Let no other transaction add to the log until this one ends.
+    """Prevent other transactions from adding to the log until this one ends.
 
     In SQLite there is one writing transaction at a time, so no lock is needed.
     """
@@ -79,7 +79,7 @@ def add_entry(session: Session, new: LogEntryRecord) -> None:
 
 
 def node_reader(session: Session) -> merkle.Node:
-    """Reads hashes of subtrees. It raises LookupError where somebody removed one."""
+    """Reads hashes of subtrees. It raises LookupError if somebody has removed one."""
 
     def read(level: int, place: int) -> bytes:
         found = session.execute(HASH, {"level": level, "place": place}).scalar_one_or_none()
@@ -91,7 +91,7 @@ def node_reader(session: Session) -> merkle.Node:
 
 
 def add_checkpoint(session: Session, new: CheckpointRecord) -> None:
-    """Store the checkpoint of the log as it is now."""
+    """Store the checkpoint of the present log."""
     session.execute(insert(CHECKPOINT), values(new))
 
 
@@ -102,7 +102,7 @@ def last_checkpoint(session: Session) -> CheckpointRecord | None:
 
 
 def checkpoint(session: Session, entries: int) -> CheckpointRecord | None:
-    """The checkpoint of so many entries."""
+    """The checkpoint of this number of entries."""
     query = select(CHECKPOINT).where(CHECKPOINT.c.size == entries)
     return one(CheckpointRecord, session.execute(query).one_or_none())
 

@@ -71,7 +71,7 @@ def last_of_run(session: Session, run_id: str) -> ReceiptRecord | None:
 def last_of_experiment(
     session: Session, experiment: str, kind: ReceiptKind
 ) -> ReceiptRecord | None:
-    """The latest receipt of this kind of an experiment as a whole."""
+    """The latest receipt of this kind for an experiment, not for one of its runs."""
     query = (
         select(TABLE)
         .where(TABLE.c.experiment == experiment, TABLE.c.kind == kind)
@@ -92,7 +92,7 @@ def of_experiment(
 ) -> list[ReceiptRecord]:
     """Receipts of an experiment and its runs, oldest first, after the one with this number.
 
-    The log has their order: ids have the time of the server that made them, by its own clock.
+    Their order is that of the log, because ids contain the time by the clock of one server.
     """
     query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.number > after)
     if kind is not None:
@@ -102,7 +102,7 @@ def of_experiment(
 
 
 def replaced_among(session: Session, ids: list[str]) -> set[str]:
-    """Those of these receipts that a later one supersedes."""
+    """The receipts among these that a later one supersedes."""
     query = select(TABLE.c.supersedes).where(TABLE.c.supersedes.in_(ids))
     return set(session.execute(query).scalars())
 
@@ -133,15 +133,16 @@ def all_receipts(session: Session) -> Iterator[ReceiptRecord]:
 def closed_without(session: Session, since: datetime, limit: int) -> list[str]:
     """Runs that were closed since then, are settled and have no receipt, the latest first.
 
-    Imported runs are left out, and those with reported scores only: Podium graded nothing of them.
+    Imported runs and runs with only reported scores are left out, because Podium did not grade
+    them.
     """
     return _closed_without(session, RUN.c.closed_at > since, limit)
 
 
 def graded_late_without(session: Session, limit: int) -> list[str]:
-    """The same of runs that were ever closed, if a submission was settled after the close.
+    """The same for all closed runs with a submission that was settled after the close.
 
-    It looks at all runs without a receipt, which may be many in a Podium that is older than them.
+    It reads all runs without a receipt. There may be many in a Podium from before receipts.
     """
     later = SUBMISSION.c.settled_at > RUN.c.closed_at
     is_late = exists().where(SUBMISSION.c.run_id == RUN.c.id, later)
@@ -166,9 +167,9 @@ def _closed_without(session: Session, condition: ColumnElement[bool], limit: int
 
 
 def regraded_since(session: Session, since: datetime | None, limit: int) -> list[str]:
-    """Runs whose last receipt is older than a regrade of a submission, applied since then.
+    """Runs whose last receipt is older than a regrade of a submission that was applied since then.
 
-    None looks at all regrades in force.
+    With None, all regrades in force are considered.
     """
     last = select(func.max(TABLE.c.created_at)).where(TABLE.c.run_id == RUN.c.id).scalar_subquery()
     query = (

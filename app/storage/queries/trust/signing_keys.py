@@ -1,4 +1,4 @@
-"""Signing keys: public parts in a table of their own, private parts among the secrets."""
+"""Signing keys: public parts in their own table, private parts among the secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABLE = SigningKey.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigningKeyRecord:
-    """The public part of a signing key, in hex. It signs until `valid_before` (None: no end)."""
+    """The public part of a signing key, in hex. It is valid until `valid_before` (None: no end)."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ def add(session: Session, new: SigningKeyRecord, private: bytes) -> None:
 
 
 def private_part(session: Session, key_id: str) -> bytes | None:
-    """The private part of a key; None where it is not here, as in a restored Podium."""
+    """The private part of a key; None if it is missing, for example in a restored Podium."""
     return secrets.find(session, SIGNING_KEY + key_id)
 
 
@@ -58,7 +58,7 @@ def all_keys(session: Session) -> list[SigningKeyRecord]:
 
 
 def retire(session: Session, key_id: str, before: datetime) -> None:
-    """End the time of a key, unless it has ended."""
+    """End the validity of a key, unless it has ended."""
     session.execute(
         update(TABLE)
         .where(TABLE.c.id == key_id, TABLE.c.valid_before.is_(None))
@@ -67,7 +67,7 @@ def retire(session: Session, key_id: str, before: datetime) -> None:
 
 
 def revoke(session: Session, key_id: str, at: datetime, reason: str) -> None:
-    """Write that a key was revoked, unless it was before."""
+    """Record that a key was revoked, unless it was revoked before."""
     session.execute(
         update(TABLE)
         .where(TABLE.c.id == key_id, TABLE.c.revoked_at.is_(None))
