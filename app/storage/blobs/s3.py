@@ -218,8 +218,7 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        # Opened first, so that a missing directory of this machine is not taken for the store's
-        # error.
+        # Opened first, so that a missing directory here is not taken for an error of the store.
         with target.open("xb") as out, self._patience.translated_errors():
             answer = obstore.get(self._store, key)
             for chunk in answer.stream(CHUNK_BYTES):
@@ -237,9 +236,8 @@ class S3Blobs:
 def _is_of(file: Path, e_tag: str | None) -> bool:
     """Whether the ETag is consistent with this file, so that the store may have sent all of it.
 
-    An answer without an ETag is not from the store, but for example a page of a proxy. For a file
-    that was sent in one part, the ETag is the MD5 of the bytes, unless the store encrypts them with
-    a customer's key.
+    An answer without an ETag comes from something else, such as a proxy. For a file sent in one part
+    it is the MD5 of the bytes, unless the store encrypts them with a customer's key.
     """
     said = (e_tag or "").strip('"')
     if not MD5.fullmatch(said):
