@@ -152,7 +152,10 @@ class CountedGrades:
 
     def column(self, name: str) -> ColumnElement[Any]:
         """A column of the grade; null if the submission is not graded."""
-        return self._of_regrade(self._outcome.c[name], self._grade.c[name])
+        own: ColumnElement[Any] = self._grade.c[name]
+        if self._as_of is not None:
+            own = case((self._submission.c.settled_at <= self._as_of, own))
+        return self._of_regrade(self._outcome.c[name], own)
 
     def join_states(self, source: FromClause) -> FromClause:
         """Join what `state` needs."""
