@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import event
 
-from app.storage.queries import exposure
+from app.storage.queries import exposure, runs
 from app.storage.queries.operation import faults
 from tests.storage.make import NOON, add_grade, make_grade
 
@@ -123,8 +123,63 @@ def test_a_failure_is_disclosed_once_to_the_agent_and_once_to_the_harness(world)
     with world.database.read() as session:
         told = exposure.failures_disclosed(session, [*failed, "sub_0"], "failure")
         of_one = exposure.numbers_disclosed(session, world.run.id, failed[:1])
-    assert told == set(failed)
+        one = exposure.failures_disclosed(session, failed[:1], "failure")
+    assert (told, one) == (set(failed), {failed[0]})
     assert of_one == [(failed[0], "failure"), (failed[0], "harness_failure")]
+
+
+def test_a_failure_that_the_harness_alone_saw_is_new_to_the_agent(world):
+    failed = world.submit().id
+    record = ("harness_failure", failed, None, NOON)
+    world.database.write(lambda s: exposure.record(s, world.run.id, *record))
+    with world.database.read() as session:
+        assert exposure.failures_disclosed(session, [failed], "failure") == set()
+
+
+def test_parts_of_a_ledger_go_by_kinds_ids_and_times(world, grade):
+    hours = [NOON + timedelta(hours=hour) for hour in range(6)]
+    kinds = ("validation", "public_score", "validation", "private_score", "harness_validation")
+    for kind, at in zip(kinds, hours, strict=False):
+        tell(world, kind, grade if kind.endswith("score") else None, at=at)
+    tell(world, "validation", run=world.other_run, at=hours[5])
+    ids = [one.id for one in listed(world)]
+
+    with world.database.read() as session:
+
+        def part(**given):
+            return [one.id for one in exposure.list_disclosures(session, world.run.id, **given)]
+
+        assert part(after=ids[0], until=ids[3]) == ids[1:4]
+        assert part(offset=1, limit=2) == ids[1:3]
+        assert part(kinds=("validation",)) == [ids[0], ids[2]]
+        of_run = (session, world.run.id, "validation")
+        assert exposure.count_validations(*of_run, after=ids[0]) == 1
+        assert exposure.count_validations(*of_run, after=0, until=ids[1]) == 1
+        until = exposure.totals(session, world.run.id, until=hours[1])
+        assert {kind: count for kind, count in until.items() if count} == dict.fromkeys(
+            kinds[:2], 1
+        )
+        assert exposure.last_id(session, world.run.id) == ids[-1]
+        assert exposure.last_time(session, world.run.id) == hours[4]
+        assert (exposure.last_id(session, "run_0"), exposure.last_time(session, "run_0")) == (
+            0,
+            None,
+        )
+        assert exposure.disclosures_until(session, hours[1]) == ids[0]
+        shown = {("public_score", grade.id), ("private_score", grade.id)}
+        assert exposure.disclosed_among(session, [grade.id]) == shown
+        assert exposure.disclosed_among(session, [grade.id + 1]) == set()
+
+
+def test_what_is_told_of_a_closed_run_is_told_after_its_close(world):
+    close = datetime.now(UTC) + timedelta(hours=1)
+    world.database.write(lambda s: runs.update_run(s, world.run.id, closed_at=close))
+
+    def moments(session):
+        return [exposure.moment(session, run.id) for run in (world.run, world.other_run)]
+
+    told, other = world.database.write(moments)
+    assert other < close < told
 
 
 def test_a_failure_without_its_submission_or_with_a_grade_is_refused(world, grade):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from app.domain.states import OPEN, SubmissionState
 from app.storage.queries import submission_counts
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, add_submission, make_submission
 
 
 def test_open_submissions_are_counted_by_run(world: World) -> None:
@@ -30,6 +31,8 @@ def test_rejected_and_failed_submissions_are_uncounted_since_their_outcome(
 ) -> None:
     settled = NOON + timedelta(minutes=1) if state.is_settled else None
     world.submit(state=state, received_at=NOON, settled_at=settled)
+    other = make_submission(world.other_run, state=state, received_at=NOON, settled_at=settled)
+    world.database.write(lambda session: add_submission(session, other))
 
     with world.database.read() as session:
         found, none = (
@@ -39,3 +42,41 @@ def test_rejected_and_failed_submissions_are_uncounted_since_their_outcome(
     uncounted = state in (SubmissionState.REJECTED, SubmissionState.FAILED)
     assert found == [(NOON, settled)] * uncounted
     assert none == []
+
+
+def test_what_counts_after_a_time_was_not_received_days_later(world: World) -> None:
+    def hours(*numbers: float) -> list[datetime]:
+        return [NOON + timedelta(hours=number) for number in numbers]
+
+    for at in hours(0, 1, 2, 48, 49):
+        world.submit(state=SubmissionState.GRADED, received_at=at)
+    world.submit(state=SubmissionState.REJECTED, received_at=hours(3)[0])
+
+    with world.database.read() as session:
+        counts = [
+            submission_counts.count_counted(session, world.run.id, since, everything=everything)
+            for since in (NOON, None)
+            for everything in (False, True)
+        ]
+        assert counts == [3, 4, 5, 6]
+
+        def times(**given: Any) -> list[datetime | None]:
+            of_run = (session, world.run.id, NOON)
+            return [submission_counts.counted_time(*of_run, later=n, **given) for n in range(5)]
+
+        assert times() == [*hours(48, 2, 1), None, None]
+        assert times(everything=True) == [*hours(48, 3, 2, 1), None]
+        assert times(others=hours(0, 1.5)) == [*hours(48, 2, 1.5, 1), None]
+
+
+def test_the_gauges_count_what_is_queued_or_graded_by_size(world: World) -> None:
+    first = make_submission(world.run, id="sub_0", state=SubmissionState.GRADED)
+    world.database.write(lambda session: add_submission(session, first))
+    world.submit(state=SubmissionState.GRADING, bytes=11_999)
+    world.submit(bytes=13_000)
+
+    with world.database.read() as session:
+        found = submission_counts.count_open(session, [12_000, 13_000])
+        assert submission_counts.oldest_queued(session) == NOON  # that of the other run
+    queued, grading = SubmissionState.QUEUED, SubmissionState.GRADING
+    assert found == {(grading, 0): 1, (queued, 1): 1, (queued, 2): 1}
