@@ -77,3 +77,30 @@ def test_who_gives_up_waiting_takes_nothing():
         assert again.done()
 
     asyncio.run(run())
+
+
+def test_bodies_fill_a_budget_to_its_last_byte():
+    async def run() -> None:
+        for most, of_holder in ((20, 30), (30, 20)):
+            budget = Budget(most, of_holder)
+            taken = [asyncio.create_task(budget.take("a", 10)) for _ in range(3)]
+            await settle()
+            assert [one.done() for one in taken] == [True, True, False]
+            taken[2].cancel()
+
+    asyncio.run(run())
+
+
+def test_a_turn_that_comes_as_its_holder_gives_up_is_passed_on():
+    async def run() -> None:
+        budget = Budget(10, 10)
+        release = await budget.take("a", 10)
+        gone = asyncio.create_task(budget.take("b", 10))
+        await settle()
+        release()
+        gone.cancel()
+        last = asyncio.create_task(budget.take("c", 10))
+        await settle()
+        assert (gone.cancelled(), last.done()) == (True, True)
+
+    asyncio.run(run())

@@ -37,14 +37,14 @@ class Sending:
         self.is_closed = True
 
 
-def closed_of(sizes: list[tuple[str, int]], stalled: int | None = None) -> list[int]:
+def closed_of(sizes: list[tuple[str, int]], stalled: dict[int, float] | None = None) -> list[int]:
     """Which connections are closed, when one after another has so much to send."""
 
     async def send() -> list[int]:
         limit = ConnectionLimit(ConnectionBounds(99, 99, 1.0, 1.0))
         opened = [Sending(*one) for one in sizes]
         for number, one in enumerate(opened):
-            one.stalled_since = 0.0 if number == stalled else None
+            one.stalled_since = (stalled or {}).get(number)
             limit.add(one)
             limit.count_unsent(one)
         for one in opened:
@@ -67,7 +67,9 @@ def test_beyond_the_bytes_of_all_the_key_with_most_unsent_loses_its_oldest() -> 
 def test_who_has_stalled_is_closed_before_and_who_begins_is_not() -> None:
     first = ("one", 40 * MEGABYTES)
     second = ("other", 20 * MEGABYTES)
-    assert closed_of([first, second, ("third", 20 * MEGABYTES)], stalled=1) == [1]
+    all_three = [first, second, ("third", 20 * MEGABYTES)]
+    assert closed_of(all_three, stalled={1: 0.0}) == [1]
+    assert closed_of(all_three, stalled={0: 2.0, 1: 1.0}) == [1]  # the one that stalled first
     assert closed_of([("one", 90 * MEGABYTES)]) == []
 
 
@@ -146,6 +148,7 @@ class Kind(Sending):
         super().__init__("key_1" if "known" in kind else self.address, 0)
         self.since = time.monotonic() if kind == "just connected" else since
         self.waits_for_turn = kind == "waiting"
+        self.stalled_since = since if "reads nothing" in kind else None
         self._owes_bytes = kind in ("silent", "silent, known", "just connected")
 
     def owes_bytes(self) -> bool:
@@ -155,6 +158,7 @@ class Kind(Sending):
 @pytest.mark.parametrize(
     ("kinds", "closed"),
     [
+        (["silent", "reads nothing first", "reads nothing", "silent"], "reads nothing first"),
         (["silent, known", "waiting", "silent", "silent"], "silent"),
         (["silent, known", "waiting", "waiting", "waiting"], "waiting"),
         (["just connected", "waiting", "served", "waiting"], "waiting"),
@@ -177,6 +181,29 @@ def test_a_new_connection_replaces_the_one_that_is_missed_least(
         return [kind for kind, one in names if one.is_closed]
 
     assert asyncio.run(connect()) == [closed]
+
+
+@pytest.mark.parametrize(
+    ("most", "of_address", "closed"), [(9, 2, ["newest"]), (3, 9, ["other"]), (4, 3, [])]
+)
+def test_beyond_the_bound_of_an_address_no_other_address_loses_a_connection(
+    most: int, of_address: int, closed: list[str]
+) -> None:
+    async def connect() -> list[str]:
+        limit = ConnectionLimit(ConnectionBounds(most, of_address, 1.0, 1.0))
+        opened = {"other": Kind("silent", 0.0)}
+        opened["other"].address = opened["other"].holder = "192.0.2.2"
+        opened |= {name: Kind("served", 0.0) for name in ("gone", "first", "second", "newest")}
+        limit.add(opened["other"])
+        limit.add(opened["gone"])
+        limit.remove(opened["gone"])  # its place is free again
+        for name in ("first", "second", "newest"):
+            limit.add(opened[name])
+        for one in opened.values():
+            limit.remove(one)
+        return [name for name, one in opened.items() if one.is_closed]
+
+    assert asyncio.run(connect()) == closed
 
 
 @pytest.mark.parametrize("kind", ["silent", "waiting", "served"])

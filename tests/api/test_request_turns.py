@@ -85,6 +85,8 @@ def test_a_holder_has_so_many_and_delays_nobody_else() -> None:
         assert requests.application.begun[-1] == "a3"
         await requests.go_on("b1")
         assert requests.application.begun[-1] == "b3"
+        await requests.begin("a5", "b4")  # after one has ended there are no more turns than before
+        assert requests.application.begun[-1] == "b3"
 
     asyncio.run(run())
 
