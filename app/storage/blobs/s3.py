@@ -236,8 +236,8 @@ class S3Blobs:
 def _is_of(file: Path, e_tag: str | None) -> bool:
     """Whether the ETag is consistent with this file, so that the store may have sent all of it.
 
-    An answer without an ETag comes from something else, such as a proxy. For a file sent in one part
-    it is the MD5 of the bytes, unless the store encrypts them with a customer's key.
+    An answer without an ETag comes from something else, such as a proxy. For a file in one part it
+    is the MD5 of the bytes, unless the store encrypts them with a customer's key.
     """
     said = (e_tag or "").strip('"')
     if not MD5.fullmatch(said):
