@@ -1,6 +1,6 @@
-"""Call functions after a pause, in one thread that runs for as long as the process.
+"""Call functions after a pause, in one thread that runs as long as the process.
 
-A thread for each call could not be started where the system gives no more of them, which is one of
+A new thread for each call could not be started if the system has no more threads, which is one of
 the reasons why a grading has to wait.
 """
 
@@ -17,11 +17,11 @@ log = logging.getLogger("podium.worker")
 
 
 class Postponed:
-    """The functions that wait for their time."""
+    """The functions that are to be called later."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = itertools.count()  # of two with the same time the first is called first
+        self._numbers = itertools.count()  # of two with the same time, the first is called first
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -34,7 +34,7 @@ class Postponed:
                 self._thread = thread
 
     def add(self, seconds: float, function: Callable[[], None]) -> None:
-        """Call a function that waits for nothing after so many seconds."""
+        """Call a function after this number of seconds. The function must not wait for anything."""
         with self._changed:
             due = time.monotonic() + seconds
             heapq.heappush(self._waiting, (due, next(self._numbers), function))

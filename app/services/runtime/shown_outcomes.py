@@ -38,7 +38,7 @@ def shown_outcome(
 
 
 def outcome_shown_at(submission: SubmissionRecord, step: float) -> datetime | None:
-    """From when the outcome may be shown; None while there is none."""
+    """The time from which the outcome may be shown; None while there is none."""
     if not submission.state.is_settled or submission.settled_at is None:
         return None
     return shown_at(submission.received_at, submission.settled_at, step)
@@ -47,7 +47,7 @@ def outcome_shown_at(submission: SubmissionRecord, step: float) -> datetime | No
 def received_without_outcome(
     session: Session, run: RunRecord, now: datetime, step: float
 ) -> list[datetime]:
-    """Reception times of uncounted submissions whose outcome the run's key may not see yet.
+    """Times of receipt of uncounted submissions whose outcome the run's key may not see yet.
 
     The quota counts them until then; otherwise it would disclose when they were settled.
     """

@@ -1,4 +1,4 @@
-"""How many bytes the submissions of a run have together: a run may not fill the disk."""
+"""The total size of the submissions of a run, which is limited so that no run fills the disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.storage.queries import submission_counts
 from app.units import MEGABYTE
 
 KNOWN_RUNS = 4096
-VALID_SECONDS = 60.0  # then the sum is read again, with the submissions that other servers stored
+VALID_SECONDS = 60.0  # then the sum is read again, with submissions from other servers
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class StoredBytes:
         self._incoming: Counter[str] = Counter()
 
     def add(self, database: Database, run_id: str, size: int) -> Callable[[], None]:
-        """Count a submission that will be stored. Returns what to call if it never is.
+        """Count a submission that will be stored. Returns a function to call if it is not.
 
         Raises:
             QuotaExceeded: the run would have more bytes than PODIUM_RUN_STORED_MB.
@@ -109,7 +109,7 @@ class Incoming:
         self._bytes = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that came.
+        """Count bytes that arrived.
 
         Raises:
             QuotaExceeded: as `StoredBytes.count_incoming`.
@@ -118,6 +118,6 @@ class Incoming:
         self._stored.count_incoming(self._run_id, size)
 
     def end(self) -> None:
-        """Count them no more: they are stored, or thrown away."""
+        """Stop counting them, because they are stored or discarded."""
         self._stored.count_incoming(self._run_id, -self._bytes)
         self._bytes = 0

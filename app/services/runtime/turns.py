@@ -25,8 +25,8 @@ class _Waiting(Generic[T]):
 class Turns(Generic[T]):
     """Starts jobs of runs: at most `most` at a time, and at most one of each run.
 
-    A free place goes to the run that has waited longest since its last job ended. So one run
-    cannot keep the others waiting, however many jobs it sends.
+    The next job is that of the run that has waited longest since its last job ended. So one run
+    cannot delay the others, however many jobs it has.
     """
 
     def __init__(self, most: int) -> None:
@@ -58,13 +58,13 @@ class Turns(Generic[T]):
                 self._ended(run_id)
                 _copy(one.result, error=error)
                 continue
-            if job.done():  # here: as a callback, many such jobs would call each other
+            if job.done():  # here: as callbacks, many such jobs would call each other
                 self._settle(run_id, one, job)
             else:
                 job.add_done_callback(partial(self._done, run_id, one))
 
     def _next(self) -> tuple[str, _Waiting[T]] | None:
-        """The job whose turn it is; None if no place is free, or no run may start one."""
+        """The job whose turn it is; None if `most` jobs run, or no run may start one."""
         with self._lock:
             if not self._free:
                 return None
@@ -100,9 +100,9 @@ class Turns(Generic[T]):
 
 
 class SharedJobs(Generic[T]):
-    """Jobs by name, one at a time. Who asks for a job that waits or runs gets its future.
+    """Jobs by name, one at a time. A request for a job that waits or runs gets its future.
 
-    Those who ask take turns. The future is shared: whoever waits for it must not cancel it.
+    Callers take turns. The future is shared, so nobody who waits for it may cancel it.
     """
 
     def __init__(self, most: int) -> None:
@@ -114,7 +114,7 @@ class SharedJobs(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, name: str, start: Start[T], by: str) -> Future[T]:
-        """The future of the job of this name; a new one is begun by `start` when it is its turn.
+        """The future of the job of this name. `start` begins a new job when it is its turn.
 
         `by` is the id of the key that asks.
 

@@ -88,10 +88,10 @@ def show_all(
     """Submissions of one run as the caller may see them at the time `now` (None: at this moment).
 
     The key of a harness sees all grades, and no flags. If the caller has a run's key or a
-    harness's, every disclosure is committed to the ledger before this returns, of a failure too.
-    Such callers see the first grade of each submission for good; readers of results see that of a
+    harness's, every disclosure, also of a failure, is committed to the ledger before this returns.
+    Such callers always see the first grade of each submission; readers of results see that of a
     regrade in force. With `is_first` the ledger is not read before it is written, which saves time
-    where nothing of these was disclosed before.
+    if nothing of these submissions was disclosed before.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
@@ -183,7 +183,7 @@ def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback)
     comparison = entry.competition.against_baseline(grade.score)
     place["improvement"] = comparison.improvement if comparison else None
     place["success"] = comparison.success if comparison else None
-    # The fields are in the schema's order, for lists are written without it.
+    # The fields are in the schema's order, because lists are written without the schema.
     return {
         "score": grade.score if policy.shows_everything else None,
         "search_score": grade.search_score if policy.shows_search_score else None,
@@ -221,7 +221,7 @@ def latest(
 ) -> tuple[list[Disclosed], bool]:
     """A page of the run's submissions, newest first; and whether more follow.
 
-    It begins with the first one before the id `before`, or with the newest, less `offset`.
+    It begins with the newest, or with the first before the id `before`, and skips `offset`.
     """
     now, newest = datetime.now(UTC), submissions.latest_submissions
     with context.database.read() as session:

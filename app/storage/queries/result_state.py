@@ -2,7 +2,7 @@
 
 A closed run without a queued submission keeps its result: it accepts no further submission and no
 other choice. So the number of such runs shows whether an experiment has a new one. A regrade that
-is applied changes what all share.
+is applied changes the state that all experiments share.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ AMENDMENT = Amendment.__table__
 
 @dataclass(frozen=True, slots=True)
 class ExperimentState:
-    """The state an experiment's results were read from; equal states have equal results.
+    """The state from which an experiment's results were read; equal states have equal results.
 
-    `live` runs are open, or closed with a submission that is not settled: they are not part of it.
+    `live` runs are open, or closed with a submission that is not settled. Their results are not
+    part of the state.
     """
 
     closed: tuple[tuple[str | None, int], ...] = ()  # runs, by the failure that was noted

@@ -49,12 +49,12 @@ class UncertaintyRecord:
 
 
 def get(session: Session, grade_id: int) -> UncertaintyRecord | None:
-    """The noise of a grade's score, if it was ever asked for."""
+    """The noise of a grade's score; None if it was not estimated yet."""
     return one(UncertaintyRecord, session.execute(OF_GRADE, {"grade_id": grade_id}).one_or_none())
 
 
 def add(session: Session, new: UncertaintyRecord) -> None:
-    """Keep the noise of a grade's score, unless there is one.
+    """Store the noise of a grade's score, unless it is stored already.
 
     Raises:
         IntegrityError: the grade does not exist.
@@ -63,7 +63,7 @@ def add(session: Session, new: UncertaintyRecord) -> None:
 
 
 def is_any_known(session: Session, experiment: str, as_of: datetime | None) -> bool:
-    """Whether the noise of any score of an experiment was asked for, now or until `as_of`."""
+    """Whether the noise of any score of an experiment was estimated, now or until `as_of`."""
     until = [] if as_of is None else [TABLE.c.estimated_at <= as_of]
     query = (
         select(TABLE.c.grade_id)
@@ -79,10 +79,10 @@ def is_any_known(session: Session, experiment: str, as_of: datetime | None) -> b
 def of_finals(
     session: Session, experiments: Sequence[str], regrades: Sequence[str]
 ) -> Iterator[tuple[str, str | None, dict[str, float]]]:
-    """Each final submission of these experiments' runs whose chances of medals are kept.
+    """Each final submission of these experiments' runs whose chances of medals are stored.
 
-    The experiment, the medal that it won, and the chances; of those that are neither archived nor
-    excluded by a review, and about which none of `regrades` decides.
+    Returns the experiment, the medal, and the chances. Submissions are left out if they are
+    archived, excluded by a review, or graded by one of `regrades`.
     """
     decided = exists().where(
         OUTCOME.c.submission_id == SUBMISSION.c.id, OUTCOME.c.regrade_id.in_(regrades)
@@ -108,7 +108,7 @@ def of_finals(
 
 
 def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:
-    """The kept uncertainties of these submissions, under their own versions, by submission."""
+    """The stored uncertainties of these submissions, under their own versions, by submission."""
     found = {}
     for start in range(0, len(ids), IDS_PER_QUERY):
         query = (
