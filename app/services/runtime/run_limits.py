@@ -76,7 +76,8 @@ def refuse_over_quota(
         return
     everything = not run.feedback.shows_state
     # An index is enough for this query. Which of them count is read only if it matters.
-    most = submission_counts.count_counted(session, run.id, everything=True) + accepted
+    largest = max(limit for limit in (total, per_day) if limit is not None)
+    most = submission_counts.count_at_most(session, run.id, largest) + accepted
 
     def used(since: datetime | None) -> tuple[int, list[datetime]]:
         """The number of submissions that count since a time, and the times of the hidden ones.

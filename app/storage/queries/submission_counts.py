@@ -7,35 +7,99 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, func, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Subquery,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, OPEN, SubmissionState
-from app.storage.database.models import Run, Submission
+from app.storage.database.models import IS_GRADED, Run, Submission
+from app.storage.database.models import IS_QUEUED as IN_INDEX_OF_QUEUED
 from app.storage.queries.ids import first_id
 from app.storage.queries.submissions import IS_QUEUED, OF_RUN, PREFIX
 
 TABLE = Submission.__table__
 IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
-COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
-# An id is made when its upload begins, and no upload takes longer than a day. With this limit the
-# database reads the rows of two days, not those of the complete run. If a time of receipt is in the
-# future, the clock was set back since. A time that is more than a day ahead is left out, because it
-# would count until that time comes.
-IS_SINCE = and_(
-    TABLE.c.received_at > bindparam("since"),
-    TABLE.c.received_at <= bindparam("until"),
-    TABLE.c.id >= bindparam("first_id"),
-)
 LONGEST_UPLOAD = timedelta(days=1)
 AHEAD = timedelta(days=2)  # measured from `since`, which is a day ago
-LATEST_SINCE = (
-    select(TABLE.c.received_at)
-    .where(OF_RUN, IS_SINCE)
-    .order_by(TABLE.c.received_at.desc())
-    .limit(bindparam("most"))
-    .offset(bindparam("later"))
+
+
+def _is_since(table: FromClause) -> ColumnElement[bool]:
+    """Whether a submission was received after `since`.
+
+    An id is made when its upload begins, and no upload takes longer than a day. With this limit the
+    database reads the rows of two days, not those of the complete run. If a time of receipt is in
+    the future, the clock was set back since. A time that is more than a day ahead is left out,
+    because it would count until that time comes.
+    """
+    return and_(
+        table.c.received_at > bindparam("since"),
+        table.c.received_at <= bindparam("until"),
+        table.c.id >= bindparam("first_id"),
+    )
+
+
+def _of_run(column: str, *, since: bool, everything: bool) -> Subquery:
+    """A column of a run's submissions that count, or of all of them; `since` a time, or ever.
+
+    Those that count are found by the indexes of graded and of queued ones, and are fewer than the
+    run's quota: the files of a run that were rejected, which may be very many, are not read.
+    """
+    # Of all runs, as few are being graded. Computed first, so that no database reads a whole run.
+    grading = (
+        select(TABLE.c.id, TABLE.c.run_id, TABLE.c.received_at)
+        .where(TABLE.c.state == SubmissionState.GRADING)
+        .cte("grading")
+        .prefix_with("MATERIALIZED")
+    )
+    conditions: list[tuple[FromClause, tuple[Any, ...]]] = [
+        (TABLE, (IS_GRADED,)), (TABLE, (IS_QUEUED, IN_INDEX_OF_QUEUED)), (grading, ()),
+    ]  # fmt: skip
+    parts: list[Select[Any]] = [
+        select(table.c[column]).where(
+            table.c.run_id == bindparam("run_id"), *states, *([_is_since(table)] if since else ())
+        )
+        for table, states in ([(TABLE, ())] if everything else conditions)
+    ]
+    return union_all(*parts).subquery()
+
+
+COUNT = {
+    (since, everything): select(func.count()).select_from(
+        _of_run("id", since=since, everything=everything)
+    )
+    for since in (False, True)
+    for everything in (False, True)
+}
+COUNT_AT_MOST = select(func.count()).select_from(
+    select(TABLE.c.id).where(OF_RUN).limit(bindparam("most", type_=Integer)).subquery()
 )
+
+
+def _latest(of_run: Subquery) -> Select[tuple[datetime]]:
+    return (
+        select(of_run.c.received_at)
+        .order_by(of_run.c.received_at.desc())
+        .limit(bindparam("most"))
+        .offset(bindparam("later"))
+    )
+
+
+LATEST_SINCE = {
+    everything: _latest(_of_run("received_at", since=True, everything=everything))
+    for everything in (False, True)
+}
 UNCOUNTED_SINCE = select(TABLE.c.received_at, TABLE.c.settled_at).where(
     OF_RUN, TABLE.c.settled_at > bindparam("since"), ~IS_COUNTED
 )
@@ -67,11 +131,14 @@ def count_counted(
 
     With `everything`, rejected and failed submissions count too.
     """
-    query = COUNT_ALL if everything else COUNT_ALL.where(IS_COUNTED)
-    if since is None:
-        return int(session.execute(query, {"run_id": run_id}).scalar_one())
-    bound = {"run_id": run_id, **_since(since)}
-    return int(session.execute(query.where(IS_SINCE), bound).scalar_one())
+    query = COUNT[since is not None, everything]
+    bound = {"run_id": run_id, **({} if since is None else _since(since))}
+    return int(session.execute(query, bound).scalar_one())
+
+
+def count_at_most(session: Session, run_id: str, most: int) -> int:
+    """The number of a run's submissions, of any state; `most` if it has more."""
+    return int(session.execute(COUNT_AT_MOST, {"run_id": run_id, "most": most}).scalar_one())
 
 
 def counted_time(
@@ -90,9 +157,10 @@ def counted_time(
     """
     also = [at for at in others if at > since]
     skipped = max(0, later - len(also))  # how many of the latest that count are skipped
-    query = LATEST_SINCE if everything else LATEST_SINCE.where(IS_COUNTED)
     bound = {"run_id": run_id, "later": skipped, "most": later - skipped + 1, **_since(since)}
-    latest = sorted([*session.execute(query, bound).scalars(), *also], reverse=True)
+    latest = sorted(
+        [*session.execute(LATEST_SINCE[everything], bound).scalars(), *also], reverse=True
+    )
     return latest[later - skipped] if len(latest) > later - skipped else None
 
 

@@ -167,8 +167,12 @@ def test_parts_of_a_ledger_go_by_kinds_ids_and_times(world, grade):
         )
         assert exposure.disclosures_until(session, hours[1]) == ids[0]
         shown = {("public_score", grade.id), ("private_score", grade.id)}
-        assert exposure.disclosed_among(session, [grade.id]) == shown
-        assert exposure.disclosed_among(session, [grade.id + 1]) == set()
+        scores = ["public_score", "private_score", "harness_public_score"]
+        assert exposure.disclosed_among(session, scores, [grade.id]) == shown
+        assert exposure.disclosed_among(session, scores[1:], [grade.id]) == shown - {
+            ("public_score", grade.id)
+        }
+        assert exposure.disclosed_among(session, scores, [grade.id + 1]) == set()
 
 
 def test_what_is_told_of_a_closed_run_is_told_after_its_close(world):

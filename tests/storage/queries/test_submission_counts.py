@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.orm import Session
 
 from app.domain.states import OPEN, SubmissionState
+from app.storage.database.database import Database
 from app.storage.queries import submission_counts
 from tests.storage.make import NOON, World, add_submission, make_submission
 
@@ -80,3 +84,42 @@ def test_the_gauges_count_what_is_queued_or_graded_by_size(world: World) -> None
         assert submission_counts.oldest_queued(session) == NOON  # that of the other run
     queued, grading = SubmissionState.QUEUED, SubmissionState.GRADING
     assert found == {(grading, 0): 1, (queued, 1): 1, (queued, 2): 1}
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda session, run_id: submission_counts.count_counted(session, run_id),
+        lambda session, run_id: submission_counts.count_counted(session, run_id, NOON),
+        lambda session, run_id: submission_counts.counted_time(session, run_id, NOON, later=0),
+    ],
+    ids=["ever", "since", "latest"],
+)
+def test_files_that_count_nothing_are_not_read(
+    database: Database, count: Callable[[Session, str], object]
+) -> None:
+    """Each of 100,000 rejected files of a run with a limit made the next one slower."""
+    sent: list[tuple[str, Any]] = []
+    with database.read() as session:
+        connection = session.connection()
+        event.listen(
+            connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
+        )
+        count(session, "run_1")
+        ((statement, given),) = sent
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+
+    details = [row.detail for row in plan if " submission " in row.detail]
+    found = [detail.partition("ix_submission_")[2].partition(" ")[0] for detail in details]
+    assert found == ["graded", "queued", "state_id"]
+    assert "(state=? AND run_id=?" in details[1]
+
+
+def test_as_many_submissions_are_counted_as_matter(world: World) -> None:
+    for state in SubmissionState:
+        world.submit(state=state)
+
+    with world.database.read() as session:
+        counts = [submission_counts.count_at_most(session, world.run.id, n) for n in (0, 4, 9)]
+    assert counts == [0, 4, len(SubmissionState)]
