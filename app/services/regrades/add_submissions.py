@@ -21,14 +21,16 @@ def finish_all(session: Session) -> None:
         finish(session, one.id, queues=True)
 
 
-def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -> int:
-    """Add settled submissions that the regrade does not have. Returns their number.
+def add_submissions(
+    session: Session, regrade: RegradeRecord, *, queues: bool
+) -> list[AddedSubmission]:
+    """Add the first settled submissions that the regrade does not have. Returns them.
 
     With `queues` their jobs are made in the same transaction.
     """
     added = members.fill(session, regrade)
     _defer(session, regrade, added, queues=queues)
-    return len(added)
+    return added
 
 
 def add_listed(

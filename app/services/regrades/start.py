@@ -14,6 +14,7 @@ from app.services.regrades.add_submissions import add_listed, add_submissions
 from app.services.regrades.show import existing
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
+from app.storage.database.records import AddedSubmission
 from app.storage.queries import competitions, runs, submissions
 from app.storage.queries.ids import new_id
 from app.storage.queries.operation import environments
@@ -85,7 +86,7 @@ def start(
         created_at=datetime.now(UTC),
     )
 
-    def record(session: Session) -> int:
+    def record(session: Session) -> list[AddedSubmission]:
         competitions.lock(session, slug)  # of two at once, the second finds the first
         for other in regrades.running(session):
             if all(getattr(other, name) == getattr(new, name) for name in SAME):
@@ -94,20 +95,19 @@ def start(
         return add_submissions(session, new, queues=context.settings.queues)
 
     added = context.database.write(record)
-    if added == members.FILLED_AT_ONCE:
-        _add_others(context, new)
+    if len(added) == members.FILLED_AT_ONCE:
+        _add_others(context, new, added[-1].submission_id)
     if not added:
         cancel(context, new.id, reason="it has no submission", by=by)
         raise NothingToRegrade(f"No submission of {slug} is settled, so there is nothing to grade.")
     return new
 
 
-def _add_others(context: Context, regrade: RegradeRecord) -> None:
-    """Add the remaining submissions in parts, so that live ones can be written in between.
+def _add_others(context: Context, regrade: RegradeRecord, after: str) -> None:
+    """Add the submissions after this one in parts, so that live ones can be written in between.
 
     A search of all submissions of the competition takes long, so it is done before the writes.
     """
-    after = ""
     while True:
         with context.database.read() as session:
             found = members.settled_after(session, regrade, after)
