@@ -1,4 +1,4 @@
-"""The files that come with Podium besides its code: the competitions and the migrations."""
+"""The files that come with Podium in addition to its code: the competitions and the migrations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def bundled(name: Literal["competitions", "migrations"]) -> Path:
 
 
 def is_installed(directory: Path) -> bool:
-    """Whether a directory came out of a wheel, so that nothing of the user's belongs there."""
+    """Whether a directory is from a wheel, so that the user's files do not belong there."""
     return directory.is_relative_to(_package())
 
 

@@ -1,4 +1,4 @@
-"""Start and stop of a server: what is opened, which threads run, and in which order all ends."""
+"""Start and stop of a server: what it opens, which threads run, and in which order they end."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ from app.worker.grading_loop import GradingLoop
 from app.worker.loop import NoWorker, Worker, regrading_loop
 
 log = logging.getLogger("podium")
-SUSPECTS_SECONDS = 1.0  # how long a start waits at most for files that may have ended a server
+SUSPECTS_SECONDS = 1.0  # how long a start waits for files that may have killed a server
 
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """The loops of a server that grade. Where workers grade, there is no loop of regrades."""
+    """The loops of a server that grade. If workers grade, there is no loop for regrades."""
 
     live: Worker | NoWorker
     regrades: GradingLoop[ClaimedRegrading] | None
 
     def wake(self) -> None:
-        """Let both look for work, and see whether they should end."""
+        """Let both check for work, and whether they should end."""
         self.live.wake()
         if self.regrades is not None:
             self.regrades.wake()
@@ -86,17 +86,17 @@ async def lifespan(
     try:
         for thread in grading:
             thread.start()
-        # Without requests few things can end the server but the file it grades.
+        # Without requests, hardly anything except the file that is graded can kill the server.
         await run_in_threadpool(loops.live.wait_for_suspects, SUSPECTS_SECONDS)
         for thread in background:
             thread.start()
-        # The present objects stay until the end: the collector need not check them again.
+        # The present objects stay until the end, so the collector need not check them again.
         gc.collect()
         gc.freeze()
         with bootstrap.first_admin_key(context) as key:
             on_ready(key)
         yield
-    finally:  # also of a start that fails: the process waits for its threads
+    finally:  # also if the start fails, because the process waits for its threads
         stopping.set()
         loops.wake()
         for thread in (*grading, *background):
@@ -140,9 +140,9 @@ def _background_threads(context: Context, stopping: threading.Event) -> list[thr
         "late-receipts": run_late_receipts,
         "result-reader": run_result_reader,
     }
-    if not settings.queues:  # otherwise workers do it: they have graders
+    if not settings.queues:  # otherwise workers do it, which have graders
         runs["reviewer"] = run_reviewer
-        if not settings.is_sqlite:  # a file of SQLite has one server
+        if not settings.is_sqlite:  # a SQLite file has only one server
             runs["take-over"] = run_take_over
     return [
         threading.Thread(target=run, args=(context, stopping), name=name)
@@ -169,7 +169,7 @@ def _resume(context: Context) -> None:
 
 
 def _stop_grading(context: Context, loops: Loops) -> None:
-    """End the graders. What they had begun is queued again, and no attempt is counted."""
+    """End the graders. Their submissions are queued again, and no attempt is counted."""
     context.graders.close()
     if loops.regrades is None:
         return

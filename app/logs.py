@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-# Any role, also one that is not known here: what looks like a key is no other thing.
+# Any role, even an unknown one, because nothing else looks like a key.
 KEY = re.compile(r"pod_([a-z]+)_[A-Za-z0-9_-]+")
 # Addresses that carry their own permission: Kaggle's clients get them for files and uploads.
 SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
@@ -51,10 +51,10 @@ class JsonLines(logging.Formatter):
 def log_outage(
     log: logging.Logger, event: str, error: BaseException | str, **extra: object
 ) -> None:
-    """Log in a line that something is away, and will be tried again; then once a minute.
+    """Log in one line that something is away and will be tried again; then once a minute.
 
-    Another reason is logged at once. The reason is what the database said, or else the error's
-    text. The lines between have the level debug: many threads try again, and often.
+    A different reason is logged at once. The reason is the database's message, or else the error's
+    text. The lines in between have the level debug, because many threads try again often.
     """
     said = getattr(getattr(error, "__cause__", None), "orig", None)
     why, now = " ".join(str(said or error).split()), time.monotonic()
@@ -68,7 +68,7 @@ def log_outage(
 
 
 def _bounded(value: object) -> object:
-    """A value of a line, or the beginning and the end of its text where that is long.
+    """A value of a line, or the beginning and the end of its text if that is long.
 
     The end of a traceback names the error.
     """
@@ -82,7 +82,7 @@ def _bounded(value: object) -> object:
 
 
 def _says_something(record: logging.LogRecord) -> bool:
-    """Whether a line of Alembic is more than that it opened a database."""
+    """Whether a line of Alembic says more than that it opened a database."""
     return not record.getMessage().startswith(("Context impl ", "Will assume "))
 
 
@@ -93,9 +93,9 @@ def configure_logs(level: str, request_id: Callable[[], str]) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # Otherwise it says of each of its plug-ins that it is there.
+    # Otherwise it logs each of its plug-ins.
     logging.getLogger("alembic.runtime.plugins").setLevel("WARNING")
-    # It warns of forms that clients made wrongly, who are told.
+    # It warns of malformed forms, about which the clients get an error anyway.
     logging.getLogger("python_multipart").setLevel("ERROR")
     logging.getLogger("alembic.runtime.migration").addFilter(_says_something)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):

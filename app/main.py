@@ -73,7 +73,7 @@ def create_app(
         docs_url=None,  # app/web/reference.py
         redoc_url=None,
         form_limits={**FORM_LIMITS},
-        # Podium has logs and metrics of its own, and masks signed addresses in them.
+        # Podium has its own logs and metrics, and masks signed addresses in them.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     # Routes are matched in order: the most frequent come first.

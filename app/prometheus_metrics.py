@@ -45,8 +45,8 @@ GRADER_BYTES = Gauge("podium_grader_resident_bytes", "Memory of each grader proc
 def observe_grading(competition: str, seconds: float) -> None:
     """Count a grading.
 
-    Its time is rounded up: two scrapes, one before and one after it, would tell the exact time,
-    and the time of some metrics tells the score.
+    Its time is rounded up. Otherwise two scrapes, one before and one after it, would reveal the
+    exact time, and the time of some metrics reveals the score.
     """
     above = (bound for bound in GRADING_BOUNDS if seconds <= bound)
     GRADING_SECONDS.labels(competition).observe(next(above, 2 * GRADING_BOUNDS[-1]))

@@ -34,7 +34,7 @@ def python_files() -> list[Path]:
 
 
 def directory_around(path: Path) -> Path | None:
-    """The directory of Python's files that a path is in; None if it is in none.
+    """The directory of Python's files that contains a path; None if there is none.
 
     >>> directory_around(Path("/usr/lib/podium")), directory_around(Path("/var/lib/podium"))
     (PosixPath('/usr/lib'), None)

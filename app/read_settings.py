@@ -1,4 +1,4 @@
-"""Read the settings of this process, and say in one sentence what is wrong with one."""
+"""Read the settings of this process, and describe a wrong one in one sentence."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ OF_CLIENTS = frozenset(
         "PODIUM_SUBMISSION", "PODIUM_TRIAL", "PODIUM_VERIFIER_LOGS", "PODIUM_WAIT_SECONDS",
     }
 )  # fmt: skip
-# PODIUM_TEST_*: of the tests. The others: Kubernetes and Docker set them where a service is called
-# podium.
+# PODIUM_TEST_* are for the tests. Kubernetes and Docker set the others for a service called podium.
 NO_SETTING = re.compile(r"PODIUM_(TEST_.*|SERVICE_.*|PORT_[0-9]+_.*|NAME|ENV_.*)")
-LONGEST_NAME = "x" * 100  # letters that paths in such a directory may have more
-PATTERNS = {  # what the values of a setting are written like
+LONGEST_NAME = "x" * 100  # the length that paths in such a directory may add
+PATTERNS = {  # the form of a setting's values
     "PODIUM_SIGNER_NAME": "a host name or address: letters, digits and . _ / @ : -, at most 100"
 }
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
@@ -73,13 +72,13 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
 
 
 def _refuse_impossible_path(name: str, directory: Path) -> None:
-    """Refuse the path of a directory that no file system can have, nor a name in it."""
+    """Refuse a path that no file system allows, for a directory or for a file in it."""
     try:
         str(directory).encode()
         (directory / LONGEST_NAME).lstat()
     except UnicodeEncodeError:
         raise BadSettings(f"{name} is {str(directory)!a}: expected a path in UTF-8.") from None
-    except ValueError:  # it has the character NUL, which a variable cannot have, but `.env` can
+    except ValueError:  # it contains the character NUL, which `.env` may contain, but no variable
         raise BadSettings(f"{name} is {str(directory)!a}: no path has such a character.") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -95,10 +94,11 @@ def _refuse_impossible_path(name: str, directory: Path) -> None:
 
 
 def make_data_directory(directory: Path) -> None:
-    """Make the data directory, if it is new, and make sure that this process may write there.
+    """Make the data directory if it does not exist, and check that this process may write there.
 
-    It is its owner's only: an empty one that others may read is closed to them, as `mkdir` makes it
-    open. The mode of one that is in use or somebody else's stays: see `warn_of_open_directory`.
+    Only its owner may read it. `mkdir` makes directories that others may read, so an empty one gets
+    the mode 0700. The mode of a directory that is in use or belongs to somebody else stays: see
+    `warn_of_open_directory`.
 
     Raises:
         BadSettings: it cannot be made, or not written, or every metric.py could read it.
@@ -127,7 +127,7 @@ def make_data_directory(directory: Path) -> None:
 
 
 def require_usable(directory: Path) -> None:
-    """Make sure that this process may read and write in a directory, if it is there.
+    """Check that this process may read and write in a directory, if it exists.
 
     Raises:
         BadSettings: it may not, as where somebody ran Podium as root before.
@@ -146,7 +146,7 @@ def is_open_to_others(directory: Path) -> bool:
 
 
 def warn_of_open_directory(directory: Path) -> None:
-    """Say in the log if other users of the machine may read the data directory."""
+    """Log a warning if other users of the machine may read the data directory."""
     if is_open_to_others(directory):
         log.warning(
             "other users of this machine may read the data directory, and so the private answers: "
@@ -166,7 +166,7 @@ def variable(name: str, field: FieldInfo) -> str:
 
 
 def expected(field: FieldInfo) -> str:
-    """The values that a field takes, in words.
+    """The values that a field accepts, in words.
 
     >>> expected(Settings.model_fields["port"]), expected(Settings.model_fields["dispatch"])
     ('a whole number from 0 to 65535', 'embedded or queue')

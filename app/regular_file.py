@@ -1,4 +1,4 @@
-"""Open, read and digest a file that somebody named, without waiting for what is not a file."""
+"""Open, read and digest a file that a user named, without waiting for a pipe or a device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def open_regular(path: Path) -> BufferedReader:
         NotRegularFile: it is a folder, a named pipe or a device.
         OSError: it cannot be opened.
     """
-    # Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
+    # Without O_NONBLOCK, opening a named pipe in place of a file would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
@@ -45,7 +45,7 @@ def read_regular(path: Path) -> bytes:
 def file_digest(path: Path) -> tuple[int, str]:
     """The number of bytes of a file, and their SHA-256 in hexadecimal digits.
 
-    Stored files, manifests and caches know a file by these two.
+    Stored files, manifests and caches identify a file by these two.
 
     Raises:
         OSError: as `open_regular`, or it cannot be read.

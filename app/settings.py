@@ -17,7 +17,7 @@ SHORTEST_METRICS_KEY = 16
 
 
 def sqlite_url(file: Path) -> str:
-    """The URL of a SQLite file, whose path may have what begins an escape or options in a URL.
+    """The URL of a SQLite file, whose path may contain characters with a meaning in URLs.
 
     >>> sqlite_url(Path("/data/feature%2Fnew?/podium.db"))
     'sqlite:////data/feature%252Fnew%3F/podium.db'
@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     )
     database_statement_seconds: float = Field(
         60.0, ge=0.1, le=2_000_000, description="wall-clock limit of one statement on PostgreSQL"
-    )  # PostgreSQL takes 2,147,483
+    )  # PostgreSQL accepts 2,147,483
     database_lock_seconds: float = Field(
         5.0, ge=0.05, description="longest wait of a statement for a lock on PostgreSQL"
     )

@@ -1,4 +1,4 @@
-"""Make names of files survive a crash of the machine."""
+"""Make the names of files survive a crash of the machine."""
 
 from __future__ import annotations
 

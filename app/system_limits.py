@@ -1,4 +1,4 @@
-"""Errors by which the system says that there is no more of something: memory, files, a disk."""
+"""Errors that say that a resource of the system is used up: memory, open files, a disk."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import errno
 # Limits of a process, a container or the machine; EAGAIN is fork(2) at a limit of processes.
 USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # a disk, a quota, a file's limit
-NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"  # dlopen(3), of too little memory
+NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"  # dlopen(3), for too little memory
 
 
 def is_used_up(error: BaseException) -> bool:
-    """Whether no more open files, processes, threads or memory were to be had.
+    """Whether open files, processes, threads or memory were used up.
 
     >>> is_used_up(OSError(errno.EMFILE, "Too many open files")), is_used_up(OSError(errno.EIO, ""))
     (True, False)

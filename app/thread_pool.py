@@ -1,4 +1,4 @@
-"""A pool of threads that does what it took, and nothing that it refused; a map by such a pool."""
+"""A pool of threads that never runs a call that it refused, and a map that uses such a pool."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ AHEAD = 4  # items read per thread before their results are consumed
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """As the library's executor, also where the system gives no more threads.
+    """Like the library's executor, but correct even if the system has no more threads.
 
     The library puts a call into its queue, then starts a thread for it. If that fails, `submit`
-    raises, but the call stays in the queue, and a thread does it later: after its caller was told
-    that it was not done. Here such a call waits for a thread that runs. If none does yet, `submit`
-    raises, and the call is never done.
+    raises, but the call stays in the queue, and a thread runs it later, after its caller was told
+    that it was refused. Here such a call waits for a running thread. If there is none yet, `submit`
+    raises, and the call is never run.
     """
 
     def _adjust_thread_count(self) -> None:
@@ -26,7 +26,7 @@ class ThreadPool(ThreadPoolExecutor):
         try:
             super()._adjust_thread_count()
         except (RuntimeError, MemoryError):
-            if not self._threads:  # so the queue has nothing but this call
+            if not self._threads:  # so the queue has only this call
                 self._work_queue.get_nowait()
                 raise
 

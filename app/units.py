@@ -9,7 +9,7 @@ PERCENT = 100.0
 
 
 def host_and_port(host: str, port: int) -> str:
-    """An address as URLs write it: one of IPv6 is in brackets.
+    """An address in the form of URLs: an IPv6 address is in brackets.
 
     >>> host_and_port("127.0.0.1", 7777), host_and_port("::1", 7777)
     ('127.0.0.1:7777', '[::1]:7777')

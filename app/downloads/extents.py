@@ -1,4 +1,4 @@
-"""Which ranges of bytes of a file are there."""
+"""The ranges of bytes of a file that are downloaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Range = tuple[int, int]  # the first byte, and the first one after it
 
 
 class Extents:
-    """Ranges of bytes, kept sorted and apart from each other.
+    """Ranges of bytes, sorted and disjoint.
 
     >>> there = Extents([(0, 10), (20, 30)])
     >>> there.missing(5, 25)

@@ -1,4 +1,4 @@
-"""Ranges of bytes of a file over HTTP, with patience for what goes wrong on the way."""
+"""Ranges of bytes of a file over HTTP, with retries after errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from app.downloads.partial_file import Identity
 from app.errors import Forbidden, PodiumError, Unavailable
 
 ATTEMPTS = 7  # without a byte in between
-LONGEST_PAUSE = 900.0  # seconds; also where the server asks for a longer one
+LONGEST_PAUSE = 900.0  # seconds, even if the server asks for a longer one
 LONGEST_NUMBER = 18  # digits: a longer one is beyond every file
 CONNECT_SECONDS, SILENT_SECONDS = 30.0, 120.0
 CHUNK_BYTES = 1 << 20
-RENEWALS = 2  # of a refused address in a row, while no byte arrives
-REFUSED = (400, 401, 403)  # what stores answer to a signed address that has expired
+RENEWALS = 2  # consecutive refusals of an address without a byte in between
+REFUSED = (400, 401, 403)  # the answers of stores to a signed address that has expired
 
 
 class _TryAgain(Exception):
@@ -32,7 +32,7 @@ class HttpRanges:
     """A file at an address that expires: `address` gives a new one.
 
     `report` is called with a line before each pause. `identity` is known after `identify`. All
-    later answers must be of that file.
+    later answers must be from that file.
     """
 
     def __init__(self, address: Callable[[], str], report: Callable[[str], None]) -> None:

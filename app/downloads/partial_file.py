@@ -14,13 +14,13 @@ from app.downloads.extents import Extents, Range
 from app.errors import Conflict
 
 PARTIAL, STATE = ".partial", ".state"
-# After so many new bytes, or so many seconds, the data is synced and its range written down.
+# After this number of new bytes or seconds, the data is synced and its range recorded.
 SYNC_BYTES, SYNC_SECONDS = 32 << 20, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The length and the validator of a file on a server. Another state of it has others.
+    """The length and the validator of a file on a server. They change if the file changes.
 
     The validator is the strong ETag, or the time of the last change; "" if there is neither.
     """
@@ -57,7 +57,7 @@ class PartialFile:
 
     @property
     def file(self) -> Path:
-        """Where the bytes are now."""
+        """The present path of the bytes."""
         return self._path if self._path.exists() else self._beside(PARTIAL)
 
     @property
@@ -66,12 +66,12 @@ class PartialFile:
         return self.identity is not None and self._path.exists()
 
     def begin(self, identity: Identity) -> bool:
-        """Go on with the file of this identity, or start anew. Returns whether it goes on."""
+        """Continue with the file of this identity, or start again. Returns whether it continues."""
         if self.identity == identity and self._file >= 0:
             return True
         self._close_file()
         if self.identity is None and self._has_length(identity.bytes):
-            self.identity = identity  # somebody put the whole file there
+            self.identity = identity  # somebody put the complete file there
             self._write_state()
             return True
         self._path.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ class PartialFile:
         return False
 
     def write(self, start: int, data: bytes) -> None:
-        """Put bytes into their place."""
+        """Write bytes at their position."""
         view = memoryview(data)
         while view:
             written = os.pwrite(self._file, view, start)
@@ -96,7 +96,7 @@ class PartialFile:
             self.sync()
 
     def sync(self) -> None:
-        """Make what was written durable, and note it. Renames the file if everything is there."""
+        """Sync the written bytes, and record them. Renames the file if it is complete."""
         if self._pending:
             os.fdatasync(self._file)
             joined = Extents(self._pending).ranges()
@@ -136,7 +136,7 @@ class PartialFile:
         self._write_state()
 
     def close(self) -> None:
-        """Note what was written, and let another process have the file."""
+        """Record what was written, and unlock the file for other processes."""
         self.sync()
         self._close_file()
         os.close(self._state)

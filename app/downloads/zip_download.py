@@ -19,7 +19,7 @@ from app.downloads.partial_file import PartialFile
 from app.errors import Invalid
 
 LEAST_BYTES = 1 << 16  # a request for fewer bytes takes as long
-# Errors of the standard library on a damaged archive; of one with a password RuntimeError.
+# Errors of the standard library on a damaged archive; RuntimeError for one with a password.
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -30,15 +30,15 @@ DAMAGE = (
     RuntimeError,
     ValueError,
 )
-Advance = Callable[[int], None]  # called with the number of bytes that came
-Room = Callable[[int], None]  # raises if the disk has no room for so many more bytes
+Advance = Callable[[int], None]  # called with the number of bytes that arrived
+Room = Callable[[int], None]  # raises if the disk has no room for this number of bytes
 BLOCK = 1 << 20
 
 
 class ZipDownload:
-    """The archive at `path`, as far as it is there; `ranges` brings the rest.
+    """The archive at `path`, as far as it is downloaded; `ranges` fetches the rest.
 
-    `advance` is called as bytes come, `room` before they are written.
+    `advance` is called as bytes arrive, `room` before they are written.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ZipDownload:
 
     @property
     def file(self) -> Path:
-        """Where the bytes are; what was not downloaded is zeros."""
+        """The path of the bytes; parts that were not downloaded are zeros."""
         return self._partial.file
 
     @property
@@ -100,7 +100,7 @@ class ZipDownload:
         }
 
     def fetch(self, name: str) -> None:
-        """Bring one member, and compare its bytes with its CRC-32.
+        """Fetch one member, and compare its bytes with its CRC-32.
 
         Raises:
             KeyError: there is no such member.
@@ -124,7 +124,7 @@ class ZipDownload:
             )
 
     def start_anew(self) -> None:
-        """Ask for the archive that is there now, and bring its central directory.
+        """Start again with the present archive on the server, and fetch its central directory.
 
         Raises:
             Invalid: and as `open`.
@@ -134,7 +134,7 @@ class ZipDownload:
         self.open()
 
     def fetch_all(self) -> None:
-        """Bring everything that is not there, from the start to the end.
+        """Fetch all missing bytes, from the start to the end.
 
         Raises:
             DownloadChanged: and as `open`.
@@ -143,7 +143,7 @@ class ZipDownload:
         self._partial.sync()
 
     def fetch_range(self, start: int, end: int) -> None:
-        """Bring the bytes of a range that are not there; a bit more where that is little."""
+        """Fetch the missing bytes of a range, and some more if they are few."""
         for first, last in self._partial.missing(start, end):
             after = min(self.length, max(last, first + LEAST_BYTES))
             for gap_start, gap_end in self._partial.missing(first, after):
@@ -173,14 +173,14 @@ class ZipDownload:
         return len(damaged)
 
     def read(self, start: int, size: int) -> bytes:
-        """Bytes of the archive, brought if they are not there."""
+        """Bytes of the archive, fetched if they are missing."""
         end = min(start + size, self.length)
         if start < end:
             self.fetch_range(start, end)
         return self._partial.read(start, max(0, end - start))
 
     def close(self) -> None:
-        """Keep what came, for the next time. The connection stays open."""
+        """Keep the downloaded bytes for the next time. The connection stays open."""
         self._partial.close()
 
     def _is_whole(self, name: str) -> bool:
@@ -195,13 +195,13 @@ class ZipDownload:
 
 
 def require_damage(error: Exception) -> None:
-    """Raise an error of the system. Damage is an OSError where bz2 or a seek finds it."""
+    """Raise an error of the system. Damage that bz2 or a seek finds is also an OSError."""
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         raise error
 
 
 class _Window(io.RawIOBase):
-    """The archive as a file that can be read anywhere."""
+    """The archive as a file that can be read at any position."""
 
     def __init__(self, download: ZipDownload) -> None:
         self._download = download

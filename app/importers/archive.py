@@ -33,7 +33,7 @@ DAMAGE = (
     EOFError,
     NotImplementedError,
     OverflowError,
-    RecursionError,  # headers may announce headers without end
+    RecursionError,  # headers may announce an endless number of headers
     ValueError,
 )
 
@@ -49,7 +49,7 @@ def unpack_archive(
     """Unpack `file` below the directory `into`. Returns the path of the competition folder.
 
     The archive has one folder, whose name is the slug. `progress` is called with the name and bytes
-    of each member. On failure nothing is left below `into`.
+    of each member. On failure, no files stay below `into`.
 
     Raises:
         BadCompetition: the archive is damaged, encrypted, too large, or has a member that is not
@@ -192,7 +192,7 @@ def _unpack_tar(stream: IO[bytes], unpacking: _Unpacking) -> None:
                     name, "a link, device or pipe; only files and folders are accepted"
                 )
             source = archive.extractfile(member)
-            if source is None:  # never: it is a regular file
+            if source is None:  # cannot happen: it is a regular file
                 raise _bad_archive(name, "cannot be read")
             unpacking.add(name, source)
     blocks.finish()

@@ -12,9 +12,9 @@ _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
 class _Loader(yaml.BaseLoader):
-    """Every scalar stays text: a sum of only digits must not become a number.
+    """Keeps every scalar as text, because a checksum of only digits must not become a number.
 
-    Aliases are refused: thirty lines with two in each stand for a billion of files.
+    Aliases are refused: thirty lines with two in each would mean a billion files.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -25,7 +25,7 @@ class _Loader(yaml.BaseLoader):
 
 
 def parse_checksums(text: str) -> dict[str, str]:
-    r"""The MD5 sum of each file, by its path below `prepared/`. The archive's own sum is left out.
+    r"""The MD5 sum of each file, by its path below `prepared/`, without that of the archive.
 
     Raises:
         ValueError: the text is not YAML.

@@ -1,4 +1,4 @@
-"""Check the values in MLAgentBench's results. Errors name the place of the value."""
+"""Check the values in MLAgentBench's results. Errors say where the value is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_place(place: str) -> None:
 
 
 def objects(repeated: list[str]) -> Callable[[Pairs], dict[str, Any]]:
-    """How objects are made. Keys that an object has twice, with equal values, go to `repeated`."""
+    """A function that makes objects. Repeated keys with equal values go to `repeated`."""
 
     def to_object(pairs: Pairs) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def as_steps(place: str, value: Any) -> list[int]:
 
 
 def as_kind(place: str, name: str, item: Mapping[str, Any], kind: type, *, default: Any) -> Any:
-    """A value of this type; `default` where there is none."""
+    """A value of this type; `default` if there is none."""
     value = item.get(name)
     if value is None:
         return default

@@ -26,7 +26,7 @@ from app.importers.tree import (
     sync_folders,
 )
 
-MAX_FILES, ONE_DISK = 10_000_000, 1 << 42  # of an admin's own data, only the disk is the limit
+MAX_FILES, ONE_DISK = 10_000_000, 1 << 42  # for an admin's own data, only the disk is the limit
 DESCRIPTION = "description.md"
 # Files for people, and the record of how files were made: they change no grade.
 NOT_HASHED = frozenset({"README.md", "prepare.py", "provenance.json", "manifest.json"})
@@ -73,9 +73,9 @@ def stage_folder(
 ) -> Staged:
     """Copy the competition folder `source`, whose name is the slug, into `staging` and check it.
 
-    `staging` must not exist or be empty; on failure it is left empty. `max_bytes` limits all files
-    together, unpacked. `progress` is called with the path and bytes of each file copied. The bounds
-    of a new competition.toml do not apply to texts in `stored`, which versions of it have.
+    `staging` must be empty or not exist; on failure it is left empty. `max_bytes` limits all files
+    together, unpacked. `progress` is called with the path and bytes of each copied file. The limits
+    of a new competition.toml do not apply to texts in `stored`, which versions of it have already.
 
     Raises:
         BadCompetition: the folder is invalid; the error lists the problems with their files.
@@ -97,7 +97,7 @@ def stage_folder(
 def stage_for_grading(source: Path, staging: Path) -> tuple[Competition, CompetitionStatus]:
     """Copy into `staging` the files of `source` that a grader reads, and check them as an import.
 
-    Of the public files a grader reads only the sample submission.
+    A grader reads only the sample submission of the public files.
 
     Raises:
         BadCompetition: the folder is invalid; the error lists the problems with their files.
@@ -149,7 +149,7 @@ def _stage(
         if progress is not None:
             progress(copied.path, copied.bytes)
 
-    # The small files first: their mistakes are reported before gigabytes are copied.
+    # Small files come first, so that their mistakes are reported before gigabytes are copied.
     for entry in (e for e in entries if e.path in TOP_FILES):
         copy(entry, TOP_FILES[entry.path])
     toml = _text(staging, copies, TOML)
@@ -193,7 +193,7 @@ def _check_texts(competition: Competition) -> None:
 
 
 def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
-    """Whether the answers are there. Also checks the files that must be there with them."""
+    """Whether the answers exist. Also checks the files that must exist with them."""
     if competition.is_measured:
         return _status_of_measured(paths)
     answers = f"private/{competition.answers.file}"
@@ -210,7 +210,7 @@ def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
 
 
 def _status_of_measured(paths: set[str]) -> CompetitionStatus:
-    """Always ready. Files that only grading needs must not be there."""
+    """Always ready. Files that only grading needs must not exist."""
     problems = [
         problem(path, "", "has no use here: the metric is measured, and nothing is submitted")
         for path in sorted(paths)
@@ -241,7 +241,7 @@ def check_nothing_leaks(copies: Collection[StagedFile]) -> None:
 
 
 def _text(staging: Path, copies: dict[str, StagedFile], name: str) -> str | None:
-    """A staged file's text; None where there is none."""
+    """A staged file's text; None if there is no such file."""
     if name not in copies:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Parse JSON that people send. Errors name the place and the reason."""
+"""Parse JSON that people send. Errors say where the mistake is, and why."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parse_json(
     except RecursionError:
         raise too_deep from None
     except ValueError as error:
-        is_long = "integer string conversion" in str(error)  # Python's words advise programmers
+        is_long = "integer string conversion" in str(error)  # Python's message is for programmers
         why = "a whole number has too many digits" if is_long else error
         raise error_at("", f"it cannot be read: {why}") from None
     if _is_nested_beyond(document, MOST_NESTED):
@@ -64,10 +64,10 @@ _parsed_now: list[None] = []  # has one entry for each document that is being pa
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Switch Python's garbage collector off within the block: a new document has no garbage.
+    """Switch off Python's garbage collector within the block, since a new document has no garbage.
 
-    The collector went through the millions of values again and again. That took eight times as long
-    as reading them, and kept all other threads waiting.
+    The collector traversed the millions of values repeatedly. That took eight times as long as
+    reading them, and blocked all other threads.
     """
     with _parsing:
         _parsed_now.append(None)

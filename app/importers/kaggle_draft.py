@@ -79,7 +79,7 @@ def write_draft(
 
 
 def _sample_header(archive: Path) -> list[str]:
-    """The columns of the sample submission in the archive; none where it has none to read."""
+    """The columns of the sample submission in the archive; none if it cannot be read."""
     if not zipfile.is_zipfile(archive):
         return []
     try:

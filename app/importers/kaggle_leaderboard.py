@@ -78,7 +78,7 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
 
 
 def _by_rank(rows: list[list[str]], column: int) -> list[list[str]]:
-    """The rows by their rank; as they are where one has none."""
+    """The rows by their rank; unchanged if one has none."""
     ranks = [row[column] if len(row) > column else "" for row in rows]
     if not all(rank.isascii() and rank.isdigit() and len(rank) <= LONGEST_RANK for rank in ranks):
         return rows

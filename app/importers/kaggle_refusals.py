@@ -1,4 +1,4 @@
-"""Why Kaggle does not give the files of a competition to an account."""
+"""The reasons why Kaggle refuses the files of a competition to an account."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class CannotBeJoined(Forbidden):
 
 
 def why_refused(slug: str, competition: Any, error: Forbidden) -> Forbidden:
-    """The error that says what to do: Kaggle's own text is alike for both.
+    """The error that says what to do, since Kaggle's own text is similar for both reasons.
 
-    `competition` is what Kaggle says of it. Where its text asks to accept the rules, that is
+    `competition` has Kaggle's data about it. If Kaggle's text asks to accept the rules, that is
     possible; otherwise nobody can join after the last day for new entrants.
     """
     last = competition.new_entrant_deadline or competition.deadline

@@ -22,7 +22,7 @@ ATTEMPTS = 7
 LONGEST_PAUSE = 300.0
 PAGE = 200
 CONNECT_SECONDS = 30.0
-SILENT_SECONDS = 120.0  # without a byte, after which a request is given up and made again
+SILENT_SECONDS = 120.0  # without a byte, after which a request is repeated
 MOST_PAGES = 25  # after these pages of the file list, the size is a lower bound
 
 
@@ -145,7 +145,7 @@ class KaggleSource:
         """Call the package, with retries after pauses, because the package does not retry."""
         import requests
 
-        # The last of them: an answer that was cut off, which is no ConnectionError.
+        # The last one is an answer that was cut off, which is not a ConnectionError.
         away = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -205,7 +205,7 @@ def _authenticated() -> Any:
 
 
 def _limit_waiting() -> None:
-    """Give every request of the package a time limit: it sets none, and would wait for ever."""
+    """Give every request of the package a time limit; without one it would wait for ever."""
     import requests
 
     send = requests.Session.send
@@ -219,9 +219,9 @@ def _limit_waiting() -> None:
 
 @contextlib.contextmanager
 def _quiet() -> Any:
-    """Keep the package's output off standard output, which may be JSON of a command."""
+    """Keep the package's output away from standard output, which may be JSON of a command."""
     arguments = sys.argv
-    sys.argv = arguments[:1]  # the package parses its own options from it
+    sys.argv = arguments[:1]  # else the package would parse its options from it
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield

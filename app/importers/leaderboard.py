@@ -18,7 +18,7 @@ STATED = ("gold", "silver", "bronze", "median")
 def checked_leaderboard(
     competition: Competition, csv_text: str | None
 ) -> tuple[Leaderboard | None, list[LintFinding]]:
-    """The competition's board, full where its `leaderboard.csv` is given, and the lint's warnings.
+    """The competition's board, complete if it has a `leaderboard.csv`, and the lint's warnings.
 
     Raises:
         BadCompetition: the file cannot be read, the lint finds errors, or competition.toml
@@ -77,7 +77,7 @@ def _raise_contradictions(board: Leaderboard, teams: int | None, lines: MedalLin
             f"says {stated!r}, but {FILE} gives {counted!r}; leave it out here",
         )
         for name, stated, counted in found
-        # A median between two rows may be written in decimals that the mean is not.
+        # A median between two rows may be rounded to other decimals than the mean of the rows.
         if stated is not None
         and (counted is None or not math.isclose(stated, counted, rel_tol=1e-12))
     ]

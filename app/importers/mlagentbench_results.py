@@ -29,7 +29,8 @@ from app.importers.evaluation_values import (
 from app.importers.grading_report import Mismatch
 from app.importers.json_text import parse_json, printable, quoted, shortened, storable
 
-# Of several errors the first in this order counts; those that are not the agent's come first.
+# If there are several errors, the first in this order counts; those not due to the agent come
+# first.
 KINDS: Mapping[str, Failure] = {
     "oom_error": Failure.OUT_OF_MEMORY,
     "connection_error": Failure.CONNECTION,
@@ -47,8 +48,8 @@ FIELDS = (
 class EvaluatedRun:
     """One run: its key (`place`), its scores by step, its final score, and how it ended.
 
-    A step is None where the step of a score is not known. `blank_steps` counts the evaluated steps
-    without a score. `document` is the entry as it is in the file.
+    A step is None if the step of a score is not known. `blank_steps` counts the evaluated steps
+    without a score. `document` is the unchanged entry of the file.
     """
 
     place: str
@@ -212,7 +213,7 @@ class _Reader:
         if seconds is not None and seconds > MOST_SECONDS:
             self.note(place, "total_time", seconds, None, "no run takes so long: it is not known")
             return None
-        return seconds or None  # MLAgentBench writes 0 where it found no time
+        return seconds or None  # MLAgentBench writes 0 if it found no time
 
     def _failure(self, place: str, item: Mapping[str, Any], final: float | None) -> Failure:
         error = as_kind(place, "error", item, str, default="")

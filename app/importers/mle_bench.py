@@ -39,7 +39,7 @@ DOJO_ANSWERS = "test_answer.csv"  # of every competition of MLE-Dojo
 _STATED = ("teams", "gold", "silver", "bronze", "median", "decimals")
 _LINES = re.compile(rf"^(?:{'|'.join(_STATED)}) = .*\n", re.M)
 
-# Answers in a format that cannot be declared: the file there, and its conversion.
+# Answers in a format that cannot be declared: the file in MLE-bench, and its conversion.
 _CONVERTERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "tensorflow2-question-answering": ("test.jsonl", natural_questions.answers_csv),
 }
@@ -199,14 +199,14 @@ def _add_board(
         keys = {problem["key"].rpartition(".")[2] for problem in error.problems}
         if not keys <= set(_STATED):
             raise
-        # The board is newer or older than the lines, and it replaces them.
+        # The board is from another time than the lines, and replaces them.
         assembled.notes.append(f"the leaderboard has other {', '.join(sorted(keys))} than {TOML}")
         text = (folder / TOML).read_text(encoding="utf-8")
         (folder / TOML).write_text(_LINES.sub("", text), encoding="utf-8")
 
 
 def _scores(file: Path) -> list[str]:
-    """The scores of a board, and a blank for a team without one."""
+    """The scores of a board, empty for a team without one."""
     try:
         reader = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig")))
         scores = [row.get("score") or "" for row in reader]

@@ -11,8 +11,8 @@ from typing import Any
 def answers_csv(data: bytes) -> bytes:
     """Two rows for each example, `<id>_long` and `<id>_short`: one right answer, and all of them.
 
-    `accepted` joins the right answers by "|"; it is empty where a blank is right. Only an example's
-    first annotation counts, as in MLE-bench.
+    `accepted` joins the right answers by "|"; it is empty if an empty prediction is right. Only an
+    example's first annotation counts, as in MLE-bench.
 
     Raises:
         ValueError: a line is not an example with an annotation.

@@ -8,7 +8,7 @@ import zlib
 from typing import IO, Any, cast
 
 CHUNK_BYTES = 128 * 1024
-READ_BYTES = 32 * 1024  # of the packed file: what follows a member is copied
+READ_BYTES = 32 * 1024  # bytes of the packed file at a time; the bytes after a member are copied
 # A gzip file consists of members: bgzip's have 64 KB each, the smallest have 20 bytes. To begin one
 # takes as long as to unpack some kilobytes.
 MOST_SMALL = 20_000
@@ -17,14 +17,14 @@ FIRST = b"\x1f\x8b"
 
 
 def is_packed(stream: IO[bytes]) -> bool:
-    """Whether a file starts as one of gzip."""
+    """Whether a file starts like a gzip file."""
     start = stream.read(len(FIRST))
     stream.seek(0)
     return start == FIRST
 
 
 def unpacked(stream: IO[bytes]) -> IO[bytes]:
-    """The unpacked bytes of a file of gzip. Reading raises what `gzip` raises of a damaged one.
+    """The unpacked bytes of a gzip file. Reading raises the errors of `gzip` for a damaged one.
 
     Raises:
         BadGzipFile: while it is read, if it is joined of very many small members.
@@ -33,7 +33,7 @@ def unpacked(stream: IO[bytes]) -> IO[bytes]:
 
 
 class _Members(io.RawIOBase):
-    """The bytes of all members, one after another, and nothing of the padding between them."""
+    """The bytes of all members, one after another, without the padding between them."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

@@ -1,8 +1,8 @@
 """Read a folder of raw outputs: MLE-bench's `submission.jsonl`, and the files that it names.
 
 Each line of a `submission.jsonl` is an object with `competition_id` and `submission_path`. The path
-is null where the agent made no file. It was often written on another machine: what counts is the
-file inside the folder that the end of the path names.
+is null if the agent made no file. It was often written on another machine, so the file is searched
+for inside the folder, by the end of the path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SubmittedFile:
     """One line of a list: an attempt at a competition, and its file if it made one.
 
     `group` is the folder of the list, empty for the folder itself; `place` is the list and the
-    line, `document` the line as it is. `is_missing` tells that the line names a file that is not in
+    line, `document` the unchanged line. `is_missing` says that the line names a file that is not in
     the folder.
     """
 

@@ -22,7 +22,7 @@ from app.units import CHUNK_BYTES, MEGABYTE
 
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
 FOLDERS = ("public", "private")
-# An empty folder in their place would count as no file, and the competition as one without data.
+# An empty folder with such a name would count as no file, and the competition as one without data.
 DATA_FILES = [name + end for name in ("private/answers.csv", SAMPLE_FILE) for end in ("", ".gz")]
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # The files next to these folders, and the greatest size of each in bytes.
@@ -183,10 +183,10 @@ def _collisions(entries: Iterable[SourceFile]) -> list[dict[str, str]]:
 
 
 def _open(source: Path, path: str, flags: int) -> int:
-    """A descriptor of what is at a path below `source`, to which no link leads.
+    """A descriptor of the file or folder at a path below `source`, without following links.
 
-    Another user may have the folder and change it meanwhile: with a link in place of `public`, the
-    files of whoever imports it would be copied.
+    The folder may belong to another user, who may change it meanwhile: with a link in place of
+    `public`, files of the user who imports it would be copied.
 
     Raises:
         BadCompetition: it went away, cannot be read, or a link leads to it.
@@ -211,7 +211,7 @@ def _open(source: Path, path: str, flags: int) -> int:
 
 
 def _open_regular(entry: SourceFile) -> IO[bytes]:
-    # Another file may be there meanwhile: this does not wait for a pipe.
+    # The file may have been replaced meanwhile; this does not wait for a pipe.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = _open(entry.source, entry.path, flags)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):

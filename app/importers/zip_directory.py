@@ -13,7 +13,7 @@ LONGEST_COMMENT = 1 << 16  # bytes, after the end record
 
 
 def central_directory_bytes(stream: IO[bytes]) -> int:
-    """Bytes of the directory that `zipfile` reads at most; 0 when it finds none. It is rewound.
+    """The most bytes of the directory that `zipfile` reads; 0 if it finds none. Rewinds the file.
 
     The records are searched where `zipfile` searches them (PKWARE's APPNOTE, 4.3.14 to 4.3.16).
     """
@@ -33,15 +33,15 @@ def central_directory_bytes(stream: IO[bytes]) -> int:
     locator = tail[max(0, end - LOCATOR.size) : end]
     if len(locator) < LOCATOR.size or not locator.startswith(b"PK\x06\x07"):
         return size
-    # Which of the two records counts differs between versions of Python: the one before the locator
-    # up to 3.11.13, from then on the one that the locator names.
+    # Versions of Python use different records: up to 3.11.13 the one before the locator, from then
+    # on the one that the locator names.
     before = tail_start + end - LOCATOR.size - END64.size
     named = int(LOCATOR.unpack(locator)[2])
     return max(_size_in_record(stream, at) for at in {before, named}) or size
 
 
 def _size_in_record(stream: IO[bytes], at: int) -> int:
-    """The bytes that a zip64 end record states; 0 where none is. The file is rewound."""
+    """The bytes that a zip64 end record states; 0 if there is none. Rewinds the file."""
     record = b""
     if 0 <= at < stream.seek(0, os.SEEK_END):
         stream.seek(at)

@@ -1,4 +1,4 @@
-"""The holder of a key, as Kaggle's clients ask for it."""
+"""The holder of a key, in the calls of Kaggle's clients."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ ExpId = Annotated[
 
 
 class JsonLine(JSONResponse):
-    """JSON that ends its line, as Flask's does: agents read it in a terminal, before a prompt."""
+    """JSON with a line feed at the end, like Flask's, because agents read it in a terminal."""
 
     def render(self, content: Any) -> bytes:
         """The content as one line."""
@@ -103,7 +103,7 @@ class Health(BaseModel):
 async def check(request: Request, context: Ctx, caller: Anyone, exp_id: ExpId = None) -> Any:
     """Check a file's form for the run of this key; nothing is stored.
 
-    Errors have `error` (their title) and `details` beside the fields of a problem document.
+    Errors have `error` (their title) and `details` in addition to the fields of a problem document.
     """
     run = await run_in_threadpool(_open_run, context, caller)
     if exp_id is not None and exp_id != run.competition:

@@ -1,4 +1,4 @@
-"""Competitions as Kaggle's clients list them."""
+"""Competitions in the form of Kaggle's clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.storage.database.records import RunRecord
 router = kaggle_router()
 USUAL_PAGE = 20
 MAX_COMPETITIONS = 10_000
-# Kaggle's competitions all have a deadline, and agents compare it with the time of the day.
+# All competitions on Kaggle have a deadline, and agents compare it with the present time.
 NO_DEADLINE = datetime(2999, 12, 31, tzinfo=UTC)
 
 

@@ -24,7 +24,7 @@ class KaggleState:
     tokens: SignedUrls
 
     def open(self, context: Context, purpose: str, token: str) -> dict[str, Any]:
-        """The content of a token that is an address's only permission.
+        """The content of a token, which is the only permission of a signed address.
 
         Raises:
             Forbidden: as `SignedUrls.open`; or the key that it was given to is not valid any more.

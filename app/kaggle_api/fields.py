@@ -27,7 +27,7 @@ class Fields:
         self._document = document
 
     def text(self, name: str) -> str:
-        """A text; empty where the field is absent."""
+        """A text; empty if the field is absent."""
         value = self._document.get(name)
         if value is None:
             return ""
@@ -76,9 +76,9 @@ class Fields:
         return slug
 
     def page_before(self, usual: int) -> tuple[str | None, int, int]:
-        """A page of a list that grows at its front: the last id seen, the offset, and the size.
+        """A page of a list that grows at its beginning: the last id seen, the offset, and the size.
 
-        Page tokens are ids, so that what comes meanwhile moves nothing to a later page.
+        Page tokens are ids, so that new items do not move others to a later page.
         """
         token = self.text("pageToken")
         if SUBMISSION_ID.fullmatch(token):
@@ -111,7 +111,7 @@ async def fields(request: Request) -> Fields:
         raise BadRequest("The body must be a JSON object.")
     if len(document) > MOST_FIELDS:
         raise BadRequest(f"The body has more than {MOST_FIELDS} fields.")
-    # No field is read that is a list or an object, and they take many times the bytes of the body.
+    # Fields that are lists or objects are never read, and take many times the bytes of the body.
     return Fields({k: [] if isinstance(v, list | dict) else v for k, v in document.items()})
 
 

@@ -34,7 +34,7 @@ router = kaggle_router()
 USUAL_PAGE = 20
 DOWNLOAD = "download"
 LINK_SECONDS = 6 * 3600  # an interrupted download resumes at the same address
-ALL_FILES = ""  # stands in place of a file's name for all files in one archive
+ALL_FILES = ""  # replaces a file's name, for all files in one archive
 
 
 @rpc(router, COMPETITIONS, "ListDataFiles")
@@ -82,8 +82,8 @@ def download_submission(
 ) -> Response:
     """Redirect to the file of one of the run's own submissions, as it was sent.
 
-    Its name is the number of the submission: clients write it where they are, and the name that it
-    was sent with may be that of a later file there.
+    Its name is the number of the submission, because clients write it to the working directory,
+    where a later file may have the name with which it was sent.
     """
     run, ref = run_of(context, caller).id, fields.integer("submissionId")
     _sent(context, run, ref)
@@ -102,7 +102,7 @@ async def download(request: Request, context: Ctx, state: State, token: str, nam
 def _of_token(
     context: Context, state: KaggleState, token: str
 ) -> tuple[datetime, str, Callable[[], Lease]]:
-    """The time of the bytes, their identity, and how they are found."""
+    """The time of the bytes, their identity, and the function that finds them."""
     content = state.open(context, DOWNLOAD, token)
     if "ref" in content:
         sent = _sent(context, content["run"], content["ref"])

@@ -1,4 +1,4 @@
-"""The leaderboard: the human one under `full` where its scores are known, else the run's line."""
+"""The leaderboard: the human one under `full` if its scores are known, else the run's line."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _lines(
 def _own_line(
     context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord
 ) -> list[Line]:
-    """The run alone, with its best score: the private one under `full`, the public one if shown."""
+    """Only the run, with its best score: the private one under `full`, the public one if shown."""
     kind = "score" if queries.shows_medals(run) else "public_score"
     higher = entry.competition.metric.higher_is_better
     found = newest_and_best(context, caller, run, kind, higher_is_better=higher)

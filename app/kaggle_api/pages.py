@@ -69,7 +69,7 @@ def _rules(run: RunRecord | None) -> str:
         limits.get(name) for name in ("submissions_per_day", "submissions_total", "hours")
     )
     lines.append(f"- {POLICY_RULES[run.feedback]}")
-    # Under `none` a quota that spared invalid files would tell which they are.
+    # Under `none` a quota that does not count invalid files would reveal which they are.
     counted = "valid submissions" if run.feedback.shows_state else "submissions"
     if per_day is not None:
         lines.append(f"- At most {per_day} {counted} in any 24 hours.")

@@ -35,7 +35,7 @@ NAMES = {
 
 
 def _old_caller(request: Request, context: Ctx, key: Key) -> Caller:
-    # Old clients always send groups and orders, which mean nothing here: no name is refused.
+    # Old clients always send groups and orders, which mean nothing here, so no name is refused.
     found = identify(context, key)
     note_caller(request.scope, found.key_id, found.role.value)
     require_no_harness(found)
@@ -68,7 +68,7 @@ async def _form(request: Request) -> Fields:
 
 
 def _knows_no_pages(request: Request) -> bool:
-    """Whether kaggle 1.5 or up to 1.6.12 asks: later ones of that name send the size of a page."""
+    """Whether the client is kaggle 1.5, or 1.6 up to 1.6.12: later ones send the size of a page."""
     is_old = request.headers.get("User-Agent", "").startswith(KNEW_NO_PAGES)
     return is_old and "pageSize" not in request.query_params
 
@@ -92,7 +92,7 @@ def list_competitions(context: Ctx, caller: Client, fields: Query) -> list[Any]:
 def list_files(
     request: Request, context: Ctx, caller: Client, fields: Query
 ) -> dict[str, Any] | list[Any]:
-    """The public files: a page of them, or for clients that know of no pages a list."""
+    """The public files: a page of them, or a list for clients without pages."""
     if not _knows_no_pages(request):
         return files.list_files(context, caller, fields)
     most = _named([*_path(request), ("pageSize", str(MOST_OF_PAGE))])
@@ -125,7 +125,7 @@ def download_one(
 def start_upload(
     request: Request, context: Ctx, caller: Client, state: State, fields: Form
 ) -> dict[str, Any]:
-    """Give an address for the file: kaggle 1.7 asks at the first path, 1.6 at the second."""
+    """Give an address for the file: kaggle 1.7 uses the first path, 1.6 the second."""
     return uploads.start_upload(request, context, caller, state, fields)
 
 

@@ -29,7 +29,7 @@ PREFIXES = ("/api/v1", "/v1")  # for clients of localhost, and of api.kaggle.com
 # kaggle 1.7 shows the message of an error only if its status is 200; otherwise it shows "403 Client
 # Error: Forbidden for url". All its versions send this one name, and no other version does.
 READS_ERRORS_OF_200 = "kaggle-api/v1.7"
-# Who types Kaggle's commands sets variables, and no header.
+# Users of Kaggle's commands set variables, not headers.
 SET_KEY = (
     "Set KAGGLE_KEY, or KAGGLE_API_TOKEN, to the key of a run of this Podium. If `podium proxy` "
     "sends the key, put that key into its key file."

@@ -17,7 +17,7 @@ from app.kaggle_api import (
 )
 from app.kaggle_api.route import COMPETITIONS, PREFIXES, kaggle_router
 
-fallback = kaggle_router()  # the last one: what Podium does not serve
+fallback = kaggle_router()  # the last one: calls that Podium does not serve
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 

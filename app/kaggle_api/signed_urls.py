@@ -24,7 +24,7 @@ class SignedUrls:
         self._secret = secret
 
     def sign(self, purpose: str, seconds: float, **content: Any) -> str:
-        """A token for one purpose, valid for so many seconds."""
+        """A token for one purpose, valid for this number of seconds."""
         return str(
             self._serializer(purpose).dumps({**content, "until": int(time.time() + seconds)})
         )

@@ -167,7 +167,7 @@ async def _store(
     promote = functools.partial(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
     announced = Blob(file.sha256, file.bytes)
-    give_turn_back(request.scope)  # it waits for a grading, which other requests need not do
+    give_turn_back(request.scope)  # it waits for a grading, for which other requests need not wait
     with context.notifications.subscribe(submission_id) as settled:
         stored = await submit.store_bytes(context, run, submission_id, announced, promote, meta)
         if stored.created:

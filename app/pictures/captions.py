@@ -10,7 +10,7 @@ from app.reports.document.footnotes import EFFECTS
 
 
 def seeds_each(numbers: Sequence[int]) -> str:
-    """How many seeds each has, of their numbers.
+    """A text about the numbers of seeds: how many each has.
 
     >>> seeds_each([3, 2, 3]), seeds_each([1]), seeds_each([])
     ('2 to 3 seeds each', '1 seed each', 'no seeds')

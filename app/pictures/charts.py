@@ -30,7 +30,7 @@ from app.pictures.style import (
     without_range,
 )
 
-BANDED = "selected"  # the choice whose interval is drawn: bands of all four would hide the lines
+BANDED = "selected"  # the choice whose interval is drawn; bands of all four would hide the lines
 TITLE_PIXELS, LINE_PIXELS = 7.7, 5.4  # of a character of the title and of the caption, about
 AXIS_PIXELS = 80  # of the labels left of a drawing, about
 WIDER = 1.2  # DejaVu Sans, next to Liberation Sans
@@ -54,7 +54,7 @@ def chart(kind: str, data: Data) -> alt.TopLevelMixin:
 
 
 def _padding(data: Data, width: float) -> dict[str, float]:
-    """The room around a drawing of this width, also for texts in a wider font than was measured."""
+    """The space around a drawing of this width, enough for a wider font than was measured."""
     longest = max([TITLE_PIXELS * len(data["title"]),
                    *(LINE_PIXELS * len(line) for line in data["lines"])])  # fmt: skip
     there = max(longest, width + AXIS_PIXELS)
@@ -101,7 +101,7 @@ def _medals_over_time(data: Data) -> Any:
                        scale=alt.Scale(domain=choices, range=SERIES))  # fmt: skip
     x = alt.X("at:Q", title=data["axis"], **without_range(data["rows"]))
     title = "attempts with a medal (%)"
-    # Of one moment, as over dollars where no run cost any, a line has no length and a band no area.
+    # With one moment, as over dollars if no run had costs, a line has no length and a band no area.
     alone = len({row["at"] for row in data["rows"]}) == 1
     points: Any = {"point": True} if alone else {}
     lines = (
@@ -166,7 +166,7 @@ def _cost(data: Data) -> Any:
 
 
 def _heat_map(data: Data) -> Any:
-    """Competitions by seeds; a colour and a letter for what came of each run."""
+    """Competitions by seeds; a colour and a letter for the outcome of each run."""
     order = list(dict.fromkeys(row["competition"] for row in data["rows"]))
     seeds = sorted({row["seed"] for row in data["rows"]})
     rows = [

@@ -1,4 +1,4 @@
-"""The pictures of results: which numbers each kind shows, and what its caption says of them."""
+"""The pictures of results: the numbers that each kind shows, and its caption."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def comparison_picture(a: ResultContext, b: ResultContext, rate: str, sentence: 
 
 
 def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
-    """The medals of experiments against what a run of each cost."""
+    """The medals of experiments against the cost of a run."""
     rows, absent, seeds = [], 0, []
     for one in found:
         if one.rates is None or not one.cost_usd or not one.priced:
@@ -221,7 +221,7 @@ def _any_medal(about: ExperimentSummary) -> str:
 
 
 def _outside(teams: int, attempts: int) -> str:
-    """How many scores are beyond the drawing."""
+    """A text about the number of scores outside of the drawing."""
     parts = [counted(count, noun) for count, noun in ((attempts, "attempt"), (teams, "team"))
              if count]  # fmt: skip
     if not parts:

@@ -16,7 +16,7 @@ MARGIN = 0.06  # of the scores that are drawn, above and below them
 def leaderboard_chart(data: Data) -> Any:
     """Every team's score by its place, the medal lines, and the attempts.
 
-    An attempt whose score is beyond the drawing stands at its edge, with a triangle that points
+    An attempt whose score is outside of the drawing is at its edge, with a triangle that points
     there.
     """
     medal_lines = drawable(data["medal_lines"])
@@ -34,7 +34,8 @@ def leaderboard_chart(data: Data) -> Any:
     )
     layers = []
     if data["board"]:
-        # Where the line would leave the drawing, it runs along the edge: no renderer has to cut it.
+        # If the line would leave the drawing, it runs along the edge, so that no renderer has to
+        # cut it.
         low, high = domain or (0.0, 0.0)
         board = base(data["board"]).transform_calculate(
             drawn=f"clamp(datum.score, {low!r}, {high!r})"

@@ -1,7 +1,7 @@
 """The process that renders one picture: a request as JSON on stdin, the bytes on stdout.
 
-It is a process of its own, because Altair and the renderer take 200 MB that the server would keep,
-and because a limit of processor time ends whatever takes too long.
+It is a separate process, because Altair and the renderer take 200 MB that the server would keep,
+and because a limit of processor time ends a rendering that takes too long.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from xml.sax.saxutils import escape
 CPU_SECONDS = 60
 NICENESS = 10  # grading goes first
 PIXELS_PER_INCH = 144
-# XML has none of them, and the renderer writes and reads XML.
+# XML has none of these characters, and the renderer writes and reads XML.
 NO_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BEYOND = re.compile(r"[^\u0000-\uffff]")  # emoji and the like
 
 
 def main() -> None:
-    """Render what stdin asks for."""
+    """Render the picture of the request on stdin."""
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     request = json.load(sys.stdin)
@@ -45,8 +45,8 @@ def render(kind: str, form: str, data: dict[str, Any]) -> bytes:
     try:
         return _drawn(kind, form, data)
     except ValueError:
-        # The renderer shortens texts by units of UTF-16, and fails on half of a letter. The code
-        # of each such letter stands for it then, so that two names do not become one.
+        # The renderer shortens texts by units of UTF-16, and fails on half of a letter. Then each
+        # such letter is replaced by its code, so that two names do not become one.
         text = json.dumps(data, ensure_ascii=False)
         coded = BEYOND.sub(lambda found: f"[{ord(found[0]):X}]", text)
         if coded == text:

@@ -1,4 +1,4 @@
-"""Render pictures in a process of their own, one at a time, and keep the latest."""
+"""Render pictures in a separate process, one at a time, and cache the latest."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Renderer:
         if not self._turn.acquire(timeout=WAITING_SECONDS):
             raise Unavailable(BUSY)
         try:
-            # The one before may have been the same.
+            # The previous picture may have been the same.
             return self._known(digest) or _run(request)
         finally:
             self._turn.release()

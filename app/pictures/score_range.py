@@ -1,4 +1,4 @@
-"""The scores that a picture of a leaderboard shows, and the places of the names of its lines."""
+"""The scores that a picture of a leaderboard shows, and the positions of the names of its lines."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def drawable(rows: Rows) -> list[dict[str, Any]]:
 def score_range(board: Rows, lines: Rows, attempts: Rows) -> tuple[float, float] | None:
     """The lowest and the highest score that is drawn; None if there is no board.
 
-    The better 90 % of the drawn places and all lines are always in it. Other scores widen it, of
-    teams and of attempts, if they are at most as far from these as these are from each other. One
-    score of 1e9 must not turn the others into a line.
+    The better 90 % of the drawn places and all lines are always in the range. Other scores, of
+    teams and of attempts, widen it if they are at most as far from these as these are from each
+    other. One score of 1e9 must not compress all others into a line.
 
     >>> board = [{"score": score} for score in (0.1, 0.2, 0.3)]
     >>> score_range(board, [], [{"score": 0.4}, {"score": 1e9}])
@@ -63,10 +63,11 @@ def beyond(score: float, limits: tuple[float, float] | None) -> str | None:
 
 
 def names_apart(lines: Rows, domain: tuple[float, float], height: float) -> list[dict[str, Any]]:
-    """The names of lines at heights, in scores, at which they do not overlap.
+    """The names of lines, with heights in scores at which they do not overlap.
 
-    Lines that are less than `JOINED` apart have one name. The others keep their order and stand
-    `APART` or more, in a drawing `height` pixels high that shows the scores of `domain`.
+    Lines that are less than `JOINED` apart have one name. The others keep their order and are at
+    least `APART` from each other, in a drawing `height` pixels high that shows the scores of
+    `domain`.
 
     >>> lines = [{"line": "gold", "score": 0.0}, {"line": "silver", "score": 0.0}]
     >>> names_apart([*lines, {"line": "bronze", "score": 5.0}], (0.0, 100.0), 130.0)

@@ -1,7 +1,7 @@
 """The colours, sizes and fonts of all charts.
 
-Colours are those of Okabe and Ito, which people with any colour vision tell apart. What a colour
-means is also shown by a letter, a shape, a dash or a place in a fixed order.
+Colours are those of Okabe and Ito, which people with any colour vision can distinguish. The meaning
+of a colour is also shown by a letter, a shape, a dash or a position in a fixed order.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ STATES = {
 WIDTH = 560
 ROW = 22  # height of one line of a chart with names
 INK = "#1b2430"
-# The renderer measures texts in Liberation Sans. The others are as wide; a browser without any of
-# them draws wider texts, for which there is room at the right.
+# The renderer measures texts in Liberation Sans. The others have the same widths; a browser without
+# any of them draws wider texts, for which there is space at the right.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 PADDING = {"left": 12, "top": 12, "bottom": 12, "right": 48}
 

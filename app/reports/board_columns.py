@@ -83,7 +83,7 @@ def _rate(rate: str, group: GroupRates) -> str:
 ANY_MEDAL = Measure("{} (%)", partial(_rate, "any_medal"), SEM_NOTE)
 MEASURES = {
     "": ANY_MEDAL,
-    "any_medal": ANY_MEDAL,  # the only name for a group that is called like a column of FIXED
+    "any_medal": ANY_MEDAL,  # the only name for a group that has the name of a column of FIXED
     "sem": Measure("{}: seed SEM", _sem, SEM_NOTE),
     "runs95": Measure(
         "{}: run again, 95 %",
@@ -111,8 +111,8 @@ def board_groups(groups: Sequence[str]) -> list[str]:
 def default_columns(groups: Sequence[str], by: GroupBy | None, example: Row | None) -> list[Column]:
     """The columns of MLE-bench's README, after the experiment, and the two intervals of all.
 
-    `by` says what the groups are. `example` is one of the board's experiments: all have the same
-    competitions.
+    `by` says how competitions are grouped. `example` is one of the board's experiments, which all
+    have the same competitions.
     """
     return [
         FIXED["experiment"], FIXED["agent"], FIXED["model"],
@@ -162,7 +162,7 @@ def _group_column(name: str, measure: str, by: GroupBy | None, example: Row | No
 
 
 def _marked_heading(text: str, name: str, example: Row | None) -> str | Marked:
-    """The heading, with a footnote where competitions of the group are flagged."""
+    """The heading, with a footnote if competitions of the group are flagged."""
     context, group = (None, None) if example is None else (example[0], example[1].get(name))
     if context is None or group is None:
         return text
@@ -172,14 +172,14 @@ def _marked_heading(text: str, name: str, example: Row | None) -> str | Marked:
 
 
 def _cell(context: ResultContext, group: GroupRates | None, shown: Measure) -> str | Marked:
-    """A cell of a group, with a footnote where results are missing."""
+    """A cell of a group, with a footnote if results are missing."""
     if group is None:
         return NOT_KNOWN
     return marked_of_group(context, group, shown.cell(group))
 
 
 def marked_of_group(context: ResultContext, group: GroupRates, text: str) -> str | Marked:
-    """A number of a group, with a footnote where results are missing."""
+    """A number of a group, with a footnote if results are missing."""
     if not group.missing:
         return text
     what = missing_note(group.missing, context.filters.padding)

@@ -11,7 +11,7 @@ ALL_POINTS = 100.0
 def comparison_sentence(a: str, b: str, found: Comparison, rate: str) -> str:
     """Who is ahead, by how many percentage points, and whether chance explains it.
 
-    The interval is Student's t over competitions; the sentence says so where there is none.
+    The interval is Student's t over competitions; the sentence says so if there is none.
     """
     what = rate.replace("_", " ")
     over = f"over {counted(found.competitions, 'competition')}"

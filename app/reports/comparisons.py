@@ -25,7 +25,7 @@ SHOWN = 10  # competitions in a note
 def pass_at_k_report(
     context: ResultContext, found: Sequence[PassAtK], rate: str, public: PublicChoice
 ) -> Report:
-    """An experiment's pass@k, beside what the choice by public score gets."""
+    """An experiment's pass@k, and the success of the choice by public score."""
     document = {
         **context_document(context), "rate": rate, "pass_at_k": [asdict(one) for one in found],
         "chosen_by_public": [asdict(one) for one in public.found],

@@ -49,8 +49,8 @@ def board_report(
 ) -> Report:
     """The medal rates of several experiments over the same competitions, `by` group.
 
-    `following` is the address of the next page, if there is one.
-    `columns` names those of the table, or of the rows in CSV and Parquet; without: all of them.
+    `following` is the address of the next page, if there is one. `columns` names the columns of the
+    table, or of the rows in CSV and Parquet; if empty, all.
     """
     rows = board.rows
     document = {
@@ -96,7 +96,7 @@ def _board_rows(board: Board) -> list[Mapping[str, Any]]:
 
 
 def _page_note(board: Board, following: str) -> list[str]:
-    """Which experiments these are, where they are not all."""
+    """Which experiments these are, if they are not all."""
     shown = len(board.rows)
     if shown == board.total:
         return []

@@ -69,7 +69,7 @@ def curves_report(name: str, found: Curves) -> Report:
 
 
 def _reasons(context: ResultContext) -> list[str]:
-    """Why results are missing, in a line; none where nothing is missing."""
+    """A line with the reasons why results are missing; none if nothing is missing."""
     if not context.missing:
         return []
     counts = Counter(reason for _, _, reason in context.missing)
@@ -81,7 +81,7 @@ def _reasons(context: ResultContext) -> list[str]:
 
 
 def _document(name: str, found: Curves) -> dict[str, Any]:
-    """The curves for JSON, then the context that they have in common with other answers."""
+    """The curves for JSON, then the context, as in other answers."""
     own = {
         "experiment": name,
         "axis": found.axis,

@@ -23,7 +23,7 @@ def plan_report(found: SeedPlan) -> Report:
     rows = []
     for one in found.sizes:
         row = asdict(one)
-        # New columns stand at the end.
+        # New columns are at the end.
         last = {name: row.pop(name) for name in ("these_too_few", "like_these_too_few")}
         spread = asdict(found.spread)
         rows.append(
@@ -62,7 +62,7 @@ def plan_report(found: SeedPlan) -> Report:
 
 
 def _of(found: SeedPlan) -> dict[str, Any]:
-    """The two experiments that the spreads are from, as columns; none for stated spreads."""
+    """The two experiments from which the spreads are, as columns; none for stated spreads."""
     columns: dict[str, Any] = {}
     for name, one in zip(("a", "b"), found.basis, strict=False):
         columns |= {name: one.experiment.name, "suite": one.filters.suite,

@@ -21,7 +21,7 @@ SHOWN = 10  # competitions in Markdown, those that change most
 
 
 def sensitivity_report(found: Sensitivity) -> Report:
-    """The rate as asked, and under each other choice."""
+    """The requested rate, and that under each other choice."""
     context = found.context
     document = {
         **context_document(context), "rate": found.rate, "mean": found.mean,
@@ -63,7 +63,7 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 change = f"{one.change:+.2f}"
                 lines.append([
                     words, str(one.competitions), marked(f"{one.mean:.2f}", count, padding),
-                    # It is from the rate as asked, which may have padded results of its own.
+                    # The change is from the requested rate, which may have padded results too.
                     marked(change, count, padding) if count else mark(change),
                     *(marked(cell, count, padding) for cell in interval_cells(one)),
                 ])  # fmt: skip

@@ -25,9 +25,9 @@ MEANING = (
 
 
 def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
-    """The noise of a score as fields; all null if nobody asked for it."""
+    """The noise of a score as fields; all null if it was not estimated."""
     found = {name: None if kept is None else getattr(kept, name) for name in NOISE}
-    # A run has a seed too, and stands in the same row.
+    # A run has a seed too, and is in the same row.
     return {**found, "resampling_seed": None if kept is None else kept.seed}
 
 

@@ -1,4 +1,4 @@
-"""Two experiments beside each other, and one experiment's medals over time."""
+"""Two experiments side by side, and one experiment's medals over time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def compare_experiments(
     offered, _ = experiments.page(context, None, OFFERED)
     names = [one.name for one in offered]
     form: dict[str, Any] = {
-        # Also what is archived, or after the first 500: else the form would forget the choice.
+        # Also archived ones and those after the first 500, else the form would forget the choice.
         "names": sorted({*names, *filter(None, (a, b))}), "a": a, "b": b, "suite": suite,
         "rate": rate, "rates": RATES, "padding": padding.value,
         "paddings": [each.value for each in Padding],
@@ -67,7 +67,7 @@ def compare_experiments(
         first, second, found = board.compare(
             context, a, b, ResultFilter(suite or None, padding), rate
         )
-    except PodiumError as refusal:  # the form stays, so that another choice is one step away
+    except PodiumError as refusal:  # the form stays, so that the reader can choose again
         return page(
             request, caller, "compare.html", title=title, api="/v1/experiments",
             status=refusal.status, **form, why=refusal.detail, found=None, archived=archived,

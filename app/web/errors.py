@@ -17,7 +17,7 @@ from app.web.rendering.fill_templates import asked_path, page
 from app.web.rendering.forms import FROM_ELSEWHERE
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
-# Below these addresses programs call, and every error is a problem document.
+# Programs call addresses below these, where every error is a problem document.
 FOR_PROGRAMS = (
     "/v1/", "/api/", "/validate", "/health", "/readyz", "/metrics", "/problems/", "/openapi.json",
     "/SKILL.md", "/llms.txt",
@@ -31,10 +31,10 @@ ADVICE = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Nothing is lost. Open the page again in some seconds.",
 }
-# Going back would not help: that page may not open now, and what was typed would be gone.
+# Going back would not help: that page may not open now, and typed text would be lost.
 SEND_AGAIN = "your browser then sends the form again, with all that you typed."
 OF_FORMS = {
-    HTTPStatus.CONFLICT: "",  # the detail says what is done, or is going on, already
+    HTTPStatus.CONFLICT: "",  # the detail says what is done already, or in progress
     HTTPStatus.UNPROCESSABLE_ENTITY: "Go back, correct the form, and send it again.",
     HTTPStatus.SERVICE_UNAVAILABLE: f"Reload this page in some seconds: {SEND_AGAIN}",
     HTTPStatus.INSUFFICIENT_STORAGE: "Ask the operator of this Podium to make room on that disk, "
@@ -82,7 +82,7 @@ def _page(request: Request, answer: Response) -> Response:
         shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]
         return shown
     title, advice = problem["title"], ADVICE.get(status, "")
-    if problem["detail"] == FROM_ELSEWHERE:  # it says what to do itself
+    if problem["detail"] == FROM_ELSEWHERE:  # its text says what to do
         title, advice = "Nothing was done", ""
     elif request.method == "POST":
         advice = OF_FORMS.get(status, advice)

@@ -58,7 +58,7 @@ def list_experiments(
 def show_experiment(
     request: Request, context: Ctx, caller: Anyone, name: ExperimentPath, suite: Suite = ""
 ) -> Response:
-    """An experiment: each competition and seed, and what came of it."""
+    """An experiment: each competition and seed with its outcome."""
     found = cells.heat_map(context, name, suite or None)
     return page(
         request, caller, "experiment.html", title=name, found=found, archived=found.archived,

@@ -77,9 +77,9 @@ async def _changes(
             changed.clear()
             try:
                 await run_in_thread(check)
-            except Unavailable:  # the database is away, and so would be the page
+            except Unavailable:  # the database is away, so the page could not be made
                 if has_changed:
-                    changed.set()  # for the next look
+                    changed.set()  # for the next check
                 continue
             except PodiumError:
                 yield CHANGED  # the page reloads and shows the authorization error

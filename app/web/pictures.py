@@ -98,7 +98,7 @@ def cost(request: Request, context: Ctx, form: Form) -> Response:
 
 
 def drawn(request: Request, picture: Picture, form: str) -> Response:
-    """The answer with a picture, which a browser asks for again only if it changed."""
+    """The answer with a picture, which a browser downloads again only if it has changed."""
     if form not in MEDIA_TYPES:
         raise NotFound(f"Pictures end in .{', .'.join(MEDIA_TYPES)}; there is no .{form}.")
     renderer: Renderer = request.app.state.renderer

@@ -1,4 +1,4 @@
-"""The receipts of an experiment and of its runs, and what departs from its freeze."""
+"""The receipts of an experiment and of its runs, and the departures from its freeze."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/docs: the API reference in a browser. Swagger UI is here, so no other host is asked."""
+"""/docs: the API reference in a browser, with a local Swagger UI, so no other host is asked."""
 
 from __future__ import annotations
 

@@ -131,6 +131,6 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
 
 
 def _near_lines(context: Context, found: Sequence[Disclosed]) -> frozenset[str]:
-    """Which of these are nearer to a medal line than their noise."""
+    """Which of these are closer to a medal line than their noise."""
     graded = [(one.submission.id, one.grade) for one in found if one.regrade is None]
     return near_lines(context, {each: grade["medal"] for each, grade in graded if grade})

@@ -20,12 +20,12 @@ def static_file(
     """A file that pages need."""
     if name not in STATIC_FILES:
         raise NotFound(f"There is no file {name[:100]!r}.")
-    # The page may be of another version of Podium: its server was replaced and this one was not.
+    # The page may be from another version of Podium, if its server was replaced before this one.
     headers = {"Cache-Control": KEEP if v == digest_of(name) else "no-cache"}
     return Response(static_bytes(name), media_type=STATIC_FILES[name], headers=headers)
 
 
 @router.get("/favicon.ico")
 def icon() -> Response:
-    """The icon, where browsers ask for it unasked."""
+    """The icon, at the address that browsers request by themselves."""
     return static_file("icon.svg")

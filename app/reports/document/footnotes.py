@@ -1,4 +1,4 @@
-"""Footnotes of reports: what the numbers of experiments rest on, and marks of cells."""
+"""Footnotes of reports: the data behind the numbers of experiments, and marks of cells."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def missing_note(count: int, padding: Padding) -> str:
 
 
 def marked(text: str, missing: int, padding: Padding) -> str | Marked:
-    """A cell, with a footnote where results are missing: it must not look measured."""
+    """A cell, with a footnote if results are missing, because it must not look measured."""
     return Marked(text, (missing_note(missing, padding),)) if missing else text
 
 
 def marked_mean(context: ResultContext, mean: float) -> str | Marked:
-    """A number over all competitions of an experiment, marked where results are missing."""
+    """A number over all competitions of an experiment, marked if results are missing."""
     return marked(f"{mean:.2f}", len(context.missing), context.filters.padding)
 
 
 def marks_of(*contexts: ResultContext) -> Callable[[str], str | Marked]:
-    """Marks cells that rest on all these experiments, with the footnote of each that needs one."""
+    """Marks cells that are computed from all these experiments, with the footnotes of each."""
     notes = tuple(
         dict.fromkeys(
             missing_note(len(one.missing), one.filters.padding) for one in contexts if one.missing
@@ -71,7 +71,7 @@ def footnotes(context: ResultContext) -> list[str]:
 
 
 def time_notes(context: ResultContext) -> list[str]:
-    """The time for which was asked, in a line; none for now."""
+    """A line with the requested time; none for the present time."""
     at = context.filters.basis.as_of
     return [] if at is None else [f"As it was on {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."]
 
@@ -107,7 +107,7 @@ def _about_the_grid(context: ResultContext) -> Iterator[str]:
 
 
 def _about_runs(context: ResultContext) -> Iterator[str]:
-    """Which runs are open, what agents and harnesses were told, and why runs failed."""
+    """Which runs are open, what agents and harnesses were shown, and why runs failed."""
     totals = context.disclosed
     if context.open:
         whose = "its" if context.open == 1 else "their"
@@ -152,7 +152,7 @@ def _about_imports(context: ResultContext) -> Iterator[str]:
 
 
 def _about_decisions(context: ResultContext) -> Iterator[str]:
-    """What the experiment departs from, and what reviews exclude."""
+    """Departures of the experiment from its plan, and runs that reviews exclude."""
     if context.freeze:
         departures = first_few([one["text"] for one in context.freeze.departures], SHOWN, "; ")
         yield (
@@ -169,7 +169,7 @@ def _about_decisions(context: ResultContext) -> Iterator[str]:
 
 
 def regrade_note(one: InForce) -> str:
-    """The footnote for a competition whose grades rest on a regrade.
+    """The footnote for a competition whose grades are from a regrade.
 
     >>> regrade_note(InForce("rgr_1", "titanic", 2, None))
     'titanic: all submissions were graded anew under version 2, regrade rgr_1 that is not applied.'
@@ -193,7 +193,7 @@ def exclusion_notes(
 
 
 def flag_notes(flags: Iterable[tuple[str, str, str]]) -> list[str]:
-    """A line for each code, with its competitions, of (competition, code, note) flags.
+    """A line for each code of the flags (competition, code, note), with its competitions.
 
     >>> flag_notes([("a", "leaky", "..."), ("b", "leaky", "...")])
     ['Flag leaky: a, b.']

@@ -49,7 +49,7 @@ def to_latex(report: Report, query: str) -> str:
 
 
 def _columns(table: Table) -> str:
-    """Words to the left, numbers to the right."""
+    """Align words to the left, numbers to the right."""
     found = ""
     for column in zip(*table.rows, strict=True):
         texts = [cell.text if isinstance(cell, Marked) else str(cell) for cell in column]
@@ -59,7 +59,7 @@ def _columns(table: Table) -> str:
 
 def _row(cells: Sequence[Any], letters: dict[str, str]) -> str:
     row = " & ".join(_cell(cell, letters) for cell in cells)
-    # After the end of the last row, LaTeX would read these as what that end takes.
+    # After the end of the last row, LaTeX would read these as its argument.
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 

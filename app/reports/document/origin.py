@@ -1,4 +1,4 @@
-"""Where a document comes from: which Podium made it, from which data, asked how."""
+"""The origin of a document: the Podium that made it, the data, and the query."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Origin:
 
 
 def origin_of(report: Report, query: str) -> Origin:
-    """The origin of a report that was asked for by this query."""
+    """The origin of a report for this query."""
     digest = hashlib.sha256(to_csv(report.rows).encode()).hexdigest()
     line = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", query).split())
     return Origin(__version__, digest, line)
 
 
 def csv_metadata(name: str, origin: Origin) -> dict[str, str]:
-    """The origin of the CSV file `name`, as W3C's "Metadata Vocabulary for Tabular Data" has it."""
+    """The origin of the CSV file `name`, by W3C's "Metadata Vocabulary for Tabular Data"."""
     context = "http://www.w3.org/ns/csvw"
     return {"@context": context, "url": name, "dc:provenance": origin.line()}

@@ -58,7 +58,7 @@ def to_markdown(page: ReportPage, origin: str = "") -> str:
     """The page as Markdown: tables, then a list of footnotes and notes, the origin last."""
     letters = page.letters()
     lines = [f"[{letter}] {as_written(note)}" for note, letter in letters.items()]
-    # The origin has the names of experiments too: its command names them.
+    # The origin contains names of experiments too, in its command.
     lines += map(as_written, [*page.notes, *([origin] if origin else [])])
     tables = [_markdown_table(one, letters) for one in page.tables]
     return "\n".join(tables) + ("\n" if lines else "") + _list(lines)
@@ -78,7 +78,7 @@ def _markdown_cell(cell: Any, letters: dict[str, str]) -> str:
 
 
 def as_written(text: str) -> str:
-    r"""A text as Markdown on one line that shows its tags, links and backslashes as they are.
+    r"""A text as Markdown on one line that shows tags, links and backslashes literally.
 
     >>> as_written("<b>, p < 0.05, [0, 1], [a](b)")
     '\\<b>, p < 0.05, [0, 1], [a]\\(b)'
@@ -92,7 +92,7 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _letters() -> Iterator[str]:
-    """The letters a to z, then aa to zz, then aaa: a table of many experiments has many notes."""
+    """The letters a to z, then aa to zz, then aaa, because a large table has many notes."""
     for length in count(1):
         for word in product(string.ascii_lowercase, repeat=length):
             yield "".join(word)

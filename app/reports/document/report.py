@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 
 
 class NamedRows(list[Row]):
-    """Rows with the names of their columns, which a table without rows has too.
+    """Rows with the names of their columns, which exist even without rows.
 
     Raises:
         ValueError: the first row has other columns.
@@ -28,7 +28,7 @@ class NamedRows(list[Row]):
 
 
 class RowsOnDemand(Sequence[Row]):
-    """Rows that are made when they are first looked at: most clients ask for JSON."""
+    """Rows that are made when they are first used, because most clients ask for JSON."""
 
     def __init__(self, make: Callable[[], list[Row]]) -> None:
         self._make = make
@@ -54,7 +54,7 @@ class RowsOnDemand(Sequence[Row]):
 
 
 def columns_of(rows: Sequence[Row]) -> list[str]:
-    """The names of the columns of rows; of a table without rows, those that it was given."""
+    """The names of the columns of rows; without rows, those that the table was given."""
     if isinstance(rows, NamedRows | RowsOnDemand):
         return rows.names
     return list(rows[0]) if rows else []
@@ -64,8 +64,8 @@ def columns_of(rows: Sequence[Row]) -> list[str]:
 class Report:
     """A result: `document` for JSON, flat `rows` for CSV and Parquet, and a page for readers.
 
-    The page is made on demand, because most clients ask for JSON. `columns` are the names of those
-    that were asked for: of the page, whose table is made with them, or of the rows; none: all.
+    The page is made on demand, because most clients ask for JSON. `columns` are the names of the
+    requested columns of the page, whose table is made with them, or of the rows; if empty, all.
     """
 
     document: Any
@@ -74,7 +74,7 @@ class Report:
     columns: tuple[str, ...] = ()
 
     def chosen_rows(self) -> Sequence[Row]:
-        """The rows with the columns that were asked for, in that order.
+        """The rows with the requested columns, in that order.
 
         Raises:
             Invalid: the rows have no such column.

@@ -1,4 +1,4 @@
-"""The context that every report of experiments gives with its numbers, as JSON and flat rows."""
+"""The context of the numbers in every report of experiments, as JSON and flat rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "imported": context.imported,
         "withdrawn": context.withdrawn,
         **({"freeze": frozen} if frozen else {}),
-        # Sorted, for a database may give the same runs in another order.
+        # Sorted, because a database may return the same runs in another order.
         "failures": dict(sorted(context.failures.items())),
         "exposure": {
             "policies": dict(sorted(context.policies.items())),
@@ -67,7 +67,7 @@ CONTEXT = (
 
 
 def context_columns(context: ResultContext) -> dict[str, Any]:
-    """The context for flat rows, in brief: exposure, and flags joined by commas."""
+    """A summary of the context for flat rows: exposure, and flags joined by commas."""
     disclosed = context.disclosed
     return {
         "missing": len(context.missing),

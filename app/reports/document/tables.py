@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from app.reports.document.report import NamedRows, Row, columns_of
 
-# The places where a spreadsheet may see a formula: the start of a text, and after a character that
-# it may take for the end of a cell, such as `;` in many languages. Agents and other strangers write
-# most texts of tables. A `'` is put at each such place, also where there is one already, so that
-# the text can be restored by removing one from each.
+# The positions where a spreadsheet may see a formula: the start of a text, and after a character
+# that it may interpret as the end of a cell, such as `;` in many languages. Agents and other
+# strangers write most texts of tables. A `'` is inserted at each such position, even if there is
+# one already, so that the text can be restored by removing one from each.
 FORMULA = re.compile(r"""\A(?='*[\t\r\n])|(\A|[;\t\r\n]"*)(?='*[=+\-@＝＋－＠])""")
 
 QUESTIONS = ("these competitions, run again: 95 %", "competitions like these: 95 %")
@@ -32,7 +32,7 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 class _Lines(io.StringIO):
-    """The target of a CSV writer: it gets a row at a time, and ends it with a line feed."""
+    """The target of a CSV writer: gets one row at a time, and ends it with a line feed."""
 
     def write(self, row: str) -> int:
         return super().write(row.removesuffix("\r\n") + "\n")

@@ -70,7 +70,7 @@ def show_import(request: Request, context: Ctx, caller: Anyone, import_id: Id) -
 @forms.post(HERE)
 async def import_archive(request: Request, context: Ctx) -> Response:
     """Receive the archive, and import it in the background."""
-    # Who sends it is checked before the file is received; the token comes with the file.
+    # The sender is checked before the file is received; the token comes with the file.
     caller = await run_in_threadpool(login_behind_form, request, context)
     require_admin(caller)
     jobs = jobs_of(request)

@@ -1,7 +1,7 @@
-"""The facts of pages beside their tables, as the JSON has them.
+"""The facts of pages in addition to their tables, for JSON.
 
-Only what a page shows is here: records have more, which is of no use to a reader. Records of the
-database have the type Any, for pages do not import the database.
+They contain only what a page shows: records have more, which is of no use to a reader. Records of
+the database have the type Any, because pages do not import the database.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def paging_facts(paging: Paging) -> dict[str, Any]:
 
 
 def shown_facts(shown: Shown, next_cursor: str | None) -> dict[str, Any]:
-    """Which part of a list that goes on by a cursor is shown."""
+    """Which part of a list with a cursor is shown."""
     return {"before": shown.before, "total": shown.total, "next_cursor": next_cursor}
 
 
@@ -60,7 +60,7 @@ def run_facts(
     final: str | None,
     origin: str | None,
 ) -> dict[str, Any]:
-    """A run, and the totals of its disclosures. What agents of imported runs knew is not known."""
+    """A run, and the totals of its disclosures, which are unknown for imported runs."""
     names = ("id", "experiment", "competition", "seed", "feedback", "limits", "state", "usage",
              "failure", "created_at", "started_at", "closed_at")  # fmt: skip
     metric = entry.competition.metric
@@ -140,7 +140,7 @@ IMPORT = ("id", "archive_bytes", "started_at", "state", "files", "bytes", "ended
 
 
 def import_facts(job: ImportJob) -> dict[str, Any]:
-    """An import of an archive: how far it is, and how it ended."""
+    """An import of an archive: its progress, and how it ended."""
     facts = _of(job, IMPORT[:-3]) | {"competition": None, "version": None, "warnings": []}
     if job.result is not None:
         version = job.result.version

@@ -36,7 +36,7 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Which part of a list that goes on by a cursor is shown: `count` items after `before`."""
+    """Which part of a list with a cursor is shown: `count` items after `before`."""
 
     before: int
     count: int

@@ -128,7 +128,7 @@ def queue_rows(found: Sequence[QueueItem]) -> list[Row]:
 
 
 def signal_rows(found: Sequence[Any]) -> list[Row]:
-    """The signals of a run; `numbers` is what is behind each, as JSON."""
+    """The signals of a run; `numbers` are the numbers behind each, as JSON."""
     return NamedRows(SIGNAL, [
         {"signal": one.signal, "level": one.level, "submission": one.submission_id,
          "other_run": one.other_run, "numbers": json.dumps(one.detail), "at": one.at}

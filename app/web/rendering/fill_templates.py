@@ -18,14 +18,14 @@ from app.services.auth import Caller
 from app.web.page_data.formats import CSV, FORMAT, JSON, Facts, Rows, as_csv, as_json
 from app.web.rendering.formats import FILTERS
 
-# Pages have no style of their own and ask no other host for anything. Those that change while
-# somebody looks have the scripts of the package; the others have none.
+# Pages have no inline styles and load nothing from other hosts. Pages that update themselves have
+# the scripts of the package; the others have none.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; {scripts}form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 LIVE = "script-src 'self'; connect-src 'self'; "
-SCRIPTS = ("htmx-4.0.1.min.js", "hx-sse-4.0.1.min.js")  # static/vendor/README.md says whose
+SCRIPTS = ("htmx-4.0.1.min.js", "hx-sse-4.0.1.min.js")  # static/vendor/README.md names the authors
 # All scripts in one file: htmx starts without an extension that arrives after it.
 LIVE_SCRIPT = "live.js"
 STATIC_FILES = {
@@ -72,7 +72,7 @@ def digest_of(name: str) -> str:
 
 
 def asked_path(request: Request) -> str:
-    """The path as it was asked for, still quoted: a name in it may have a question mark."""
+    """The requested path, still quoted, because a name in it may have a question mark."""
     raw: bytes = request.scope["raw_path"]
     return raw.decode("latin-1")
 
@@ -92,8 +92,8 @@ def page(
 ) -> Response:
     """A page, or its table as CSV, or all of its facts as JSON.
 
-    `api` is the address of the same subject in the API, `table` makes the rows of the page's
-    table, and `facts` what else it says. A `live` page may change itself.
+    `api` is the address of the same subject in the API, `table` makes the rows of the page's table,
+    and `facts` everything else on it. A `live` page may update itself.
 
     Raises:
         Invalid: the table or the facts were asked for, and the page has none.

@@ -41,7 +41,7 @@ def signed(value: float | None) -> str:
 
 
 def improvement(share: float) -> str:
-    """An improvement in percent, with its sign; with four digits where one decimal says too much.
+    """An improvement in percent, with its sign; a large one with four digits.
 
     >>> improvement(0.0321), improvement(-1.7e308)
     ('+3.2', '-1.700e+310')
@@ -81,7 +81,7 @@ def count(value: int | None) -> str:
 
 
 def counted(value: int, noun: str) -> str:
-    """A whole number with its noun, as a reader says it.
+    """A whole number with its noun, in the singular or plural.
 
     >>> counted(1, "seed"), counted(3242, "seed")
     ('1 seed', '3,242 seeds')

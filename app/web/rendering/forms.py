@@ -22,7 +22,7 @@ Token = Annotated[str, Form(max_length=200)]
 
 
 def refuse_other_sites(request: Request) -> None:
-    """Refuse a form that a page of another site sent. Browsers say where a form comes from.
+    """Refuse a form from a page of another site. Browsers send the origin of a form.
 
     Raises:
         Forbidden: another site sent it.
