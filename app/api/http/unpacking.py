@@ -75,9 +75,10 @@ class _GzipDecoder:
 
 
 def _new_zstd() -> _Decoder:
-    return zstd.ZstdDecompressor(
+    decoder: _Decoder = zstd.ZstdDecompressor(
         options={int(zstd.DecompressionParameter.window_log_max): WINDOW_LOG}
     )
+    return decoder
 
 
 def decompress(compressed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
