@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import stat
+import struct
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from app.graders.walls.syscalls import checked, syscall
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
+_PATH_BENEATH = struct.Struct("=Qi")  # the rights that are allowed, and the path's descriptor
 # The file rights of Landlock by bit, and the version of its interface that added each.
 _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: _TRUNCATE}
@@ -26,11 +28,6 @@ class _Ruleset(ctypes.Structure):
         ("handled_access_net", ctypes.c_uint64),
         ("scoped", ctypes.c_uint64),
     ]
-
-
-class _PathBeneath(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = [("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32)]
 
 
 def supported_version() -> int:
@@ -96,7 +93,7 @@ def _allow(handle: int, path: Path, rights: int) -> None:
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= ~_READ_DIR
-        rule = _PathBeneath(rights, descriptor)
-        checked(syscall(_ADD_RULE, handle, _RULE_PATH_BENEATH, ctypes.byref(rule), 0))
+        rule = _PATH_BENEATH.pack(rights, descriptor)
+        checked(syscall(_ADD_RULE, handle, _RULE_PATH_BENEATH, rule, 0))
     finally:
         os.close(descriptor)
