@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import socket
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -17,7 +18,11 @@ from typing import Any, NoReturn
 MAX_REQUEST = 1 << 20  # bytes; an environment and arguments have some thousands
 MAX_FDS = 16
 CLONE_VM, CLONE_VFORK = 0x100, 0x4000  # clone(2)
+# The process between shares the memory of this one, which waits for it as in vfork(2): to copy the
+# memory for it too makes each fork cost twice as much. For that it needs a stack of its own.
 STACK_BYTES = 64 << 20  # as much as is used is taken
+# From 3.14 on Python takes a stack that it did not make for one that is used up.
+HAS_STACK_BOUNDS = sys.version_info >= (3, 14)
 PROCESS = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 # PyDLL: the process between runs Python with the lock of the interpreter that this one holds.
 clone = ctypes.PyDLL(None, use_errno=True).clone
@@ -63,20 +68,13 @@ def fork_orphan(run: Callable[[], NoReturn]) -> int:
 
     A process between this one and the new one forks and ends at once, so that the kernel gives the
     new process to the asker, which has made itself the reaper of orphans until it has its answer.
-    The process between shares the memory of this one, which waits for it as in vfork(2): to copy
-    the memory for it too would make each fork cost twice as much.
     """
+    if HAS_STACK_BOUNDS:
+        return _fork_twice(run)
     forked: list[int] = []
 
     def between(_: object) -> int:
-        pid = os.fork()
-        if pid == 0:
-            try:
-                run()
-            except BaseException:
-                traceback.print_exc()
-            os._exit(70)  # EX_SOFTWARE
-        forked.append(pid)
+        forked.append(_fork(run))
         return 0
 
     function = PROCESS(between)
@@ -90,6 +88,39 @@ def fork_orphan(run: Callable[[], NoReturn]) -> int:
     del start  # which would keep the memory from being given back
     stack.close()
     return forked[0]
+
+
+def _fork_twice(run: Callable[[], NoReturn]) -> int:
+    """What `fork_orphan` does, without a stack of its own for the process between."""
+    reading, writing = os.pipe()
+
+    def between() -> NoReturn:
+        os.close(reading)
+
+        def begin() -> NoReturn:
+            os.close(writing)
+            run()
+
+        os.write(writing, str(_fork(begin)).encode())
+        os._exit(0)
+
+    pid = _fork(between)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as answer:
+        forked = int(answer.read())
+    os.waitpid(pid, 0)
+    return forked
+
+
+def _fork(run: Callable[[], NoReturn]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            run()
+        except BaseException:
+            traceback.print_exc()
+        os._exit(70)  # EX_SOFTWARE
+    return pid
 
 
 def reseed() -> None:

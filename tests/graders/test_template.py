@@ -56,7 +56,8 @@ def test_a_grader_is_in_a_session_of_its_own_with_no_file_of_another() -> None:
             {str(each.readlink()) for each in Path(f"/proc/{grader.pid}/fd").iterdir()}
             for grader in graders
         ]
-        kept = len(list(Path(f"/proc/{template_of(graders[0].pid).pid}/fd").iterdir()))
+        template_pid = template_of(graders[0].pid).pid
+        kept = [each.readlink() for each in Path(f"/proc/{template_pid}/fd").iterdir()]
     finally:
         for grader in graders:
             grader.kill()
@@ -65,7 +66,8 @@ def test_a_grader_is_in_a_session_of_its_own_with_no_file_of_another() -> None:
     sockets = [{file for file in each if file.startswith("socket:")} for each in files]
     assert [len(each) for each in sockets] == [1, 1]
     assert not sockets[0] & sockets[1]
-    assert kept == 4  # the standard streams and the server's channel
+    # The standard streams and the server's channel. libffi may keep its own file open.
+    assert len([file for file in kept if not file.name.startswith("libffi.so")]) == 4
 
 
 def test_a_killed_grader_says_how_it_ended_and_the_others_live() -> None:
