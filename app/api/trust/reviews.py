@@ -46,8 +46,12 @@ def list_reviews(
     state: Annotated[
         QueueState, Query(description="open: nobody has decided since the last signal")
     ] = QueueState.OPEN,
-    level: Annotated[Level | None, Query(description="only signals of this level")] = None,
-    signal: Annotated[Signal | None, Query(description="only signals of this kind")] = None,
+    level: Annotated[
+        Level | None, Query(description="only runs with a signal of this level")
+    ] = None,
+    signal: Annotated[
+        Signal | None, Query(description="only runs with a signal of this kind")
+    ] = None,
     experiment: Named = None,
     competition: Named = None,
     limit: Limit = 100,

@@ -28,8 +28,12 @@ Reason = Annotated[str, typer.Option(help="why; it goes to the public log")]
 @app.command("list")
 def list_reviews(
     state: Annotated[QueueState, typer.Option(help="which runs")] = QueueState.OPEN,
-    level: Annotated[Level | None, typer.Option(help="only signals of this level")] = None,
-    signal: Annotated[Signal | None, typer.Option(help="only signals of this kind")] = None,
+    level: Annotated[
+        Level | None, typer.Option(help="only runs with a signal of this level")
+    ] = None,
+    signal: Annotated[
+        Signal | None, typer.Option(help="only runs with a signal of this kind")
+    ] = None,
     experiment: Annotated[str, typer.Option(help="only runs of this experiment")] = "",
     competition: Annotated[str, typer.Option(help="only runs at this competition")] = "",
     as_json: AsJson = False,

@@ -36,7 +36,7 @@ class SignalRecord:
 
 
 class QueuedRun(NamedTuple):
-    """A run with signals. `level` is the highest, `last` the id of the latest signal.
+    """A run with signals: `to_review` of them have that level, `last` is the id of the latest.
 
     `decision` is that in force. It is None if nobody has decided, or if a signal came after the
     decision.
@@ -46,7 +46,6 @@ class QueuedRun(NamedTuple):
     experiment: str
     competition: str
     seed: int
-    signals: int
     to_review: int
     last: int
     last_at: datetime
@@ -97,7 +96,8 @@ def queue(
 ) -> list[QueuedRun]:
     """Runs with signals, latest signal first, before the one with this id.
 
-    `is_open` asks for those that are still to be decided, or for those that are decided.
+    `is_open` asks for those that are still to be decided, or for those that are decided, `level`
+    and `signal` for those with such a signal; all their signals count for what is said of them.
     """
     kinds: list[ColumnElement[bool]] = []
     if signal is not None:
@@ -107,12 +107,10 @@ def queue(
     totals = (
         select(
             TABLE.c.run_id,
-            func.count().label("signals"),
             func.sum(case((TABLE.c.level == Level.REVIEW, 1), else_=0)).label("to_review"),
             func.max(TABLE.c.id).label("last"),
             func.max(TABLE.c.at).label("last_at"),
         )
-        .where(*kinds)
         .group_by(TABLE.c.run_id)
         .subquery()
     )
@@ -123,7 +121,6 @@ def queue(
             RUN.c.experiment,
             RUN.c.competition,
             RUN.c.seed,
-            totals.c.signals,
             totals.c.to_review,
             totals.c.last,
             totals.c.last_at,
@@ -143,6 +140,8 @@ def queue(
     if is_open is not None:
         still = REVIEW.c.id.is_(None) | (REVIEW.c.at < totals.c.last_at)
         query = query.where(still if is_open else ~still)
+    if kinds:
+        query = query.where(RUN.c.id.in_(select(TABLE.c.run_id).where(*kinds)))
     if experiment is not None:
         query = query.where(RUN.c.experiment == experiment)
     if competition is not None:
