@@ -35,7 +35,7 @@ def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
 
 
 def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> str:
-    """Archive or restore something. Returns its name, which over HTTP is that of the answer."""
+    """Archive or restore something. Returns its name, over HTTP the name in the answer."""
     if there := remote(url, key):
         with there:
             changed = there.post(path_to(f"{kind.value}s", name, verb), {"reason": reason})

@@ -23,15 +23,15 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     """Open the Podium that the settings name, migrate its database, and close it afterwards.
 
     `creates` makes a new one if there is none. Without `grades` a grader starts only when there is
-    a file to grade or a competition to check; with it, as many as a server that
-    grades has. `doing` is shown with the time that it takes, in a terminal.
+    a file to grade or a competition to check; with it, as many start as in a server that grades. In
+    a terminal, `doing` is shown with the elapsed time.
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
         UnfinishedRestore: a backup is being restored there, or was not restored to its end.
         OtherStore: the command stores or grades files, and those of the servers are elsewhere.
     """
-    # A command imports this module to say what its options are; what it loads comes when it runs.
+    # Imported here, because a command imports this module even to show its options.
     from app.cli.output import err
     from app.read_settings import make_data_directory, read_settings
     from app.services.operations.start_checks import refuse_other_store
@@ -47,7 +47,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     )
 
     settings = read_settings(reads_competitions=not creates)
-    # In a wrong directory, perhaps: a server elsewhere has nothing of what is stored here.
+    # Perhaps a wrong directory: a server elsewhere has none of the files that are stored here.
     is_new_here = not settings.has_database and "data_dir" not in settings.model_fields_set
     if creates:
         require_postgres_of_queue(settings)
@@ -86,7 +86,7 @@ def _shown(doing: str) -> Iterator[None]:
 
 
 def require_podium(settings: Settings) -> None:
-    """Make sure that there is a database. For a database server, the connection shows that.
+    """Check that there is a database. For a database server, the connection shows that.
 
     Raises:
         NotFound: the SQLite file that the settings name does not exist.

@@ -1,4 +1,4 @@
-"""Lists that a filter left empty: say so if it names what does not exist."""
+"""Refuse a filter that left a list empty if it names something that does not exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def refuse_unknown_there(there: Remote, experiment: str, competition: str) -> None:
-    """Make sure that the experiment and the competition of a filter exist; "": no filter.
+    """Check that the experiment and the competition of a filter exist; "" means no filter.
 
     Raises:
         NotFound: one does not.
@@ -24,7 +24,7 @@ def refuse_unknown_there(there: Remote, experiment: str, competition: str) -> No
 
 
 def refuse_unknown_here(context: Context, experiment: str, competition: str) -> None:
-    """As `refuse_unknown_there`, of the Podium here.
+    """As `refuse_unknown_there`, for the Podium of this data directory.
 
     Raises:
         NotFound: one does not exist.

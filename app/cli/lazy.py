@@ -18,15 +18,15 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
 
 NUMBERS = {int, float}
-# Options whose empty value, as from a variable that is not set, would mean all.
+# Options whose empty value, for example from a variable that is not set, would mean all.
 NAMES = {"competition", "experiment", "run", "submission", "suite"}
 
 
 class Group(TyperGroup):
     """A group whose own options are read without loading pydantic.
 
-    Typer loads it to convert None, the default of --help and of the options of completion, and
-    takes False as it is. The options of a group are converted before those of its commands are
+    Typer loads it to convert None, the default of --help and of the options of completion, but
+    accepts False unchanged. The options of a group are converted before those of its commands are
     read.
     """
 
@@ -40,10 +40,10 @@ class Group(TyperGroup):
 
 
 class LazyCommand(TyperCommand):
-    """A command or a group of commands, by its place as `package.module:name`.
+    """A command or a group of commands, by its location as `package.module:name`.
 
     Lists of commands and shell completion show `line`; the help of its group has it in `panel`. The
-    function or `typer.Typer` at that place has the rest of its help, and its options.
+    function or `typer.Typer` at that location has the rest of its help, and its options.
     """
 
     def __init__(self, name: str, place: str, line: str, panel: str | None = None) -> None:
@@ -53,7 +53,7 @@ class LazyCommand(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Read the arguments of the real command; click goes on with that one."""
+        """Read the arguments of the real command, with which click continues."""
         return self.load().make_context(info_name, args, parent=parent, **extra)
 
     def load(self) -> TyperCommand | TyperGroup:
@@ -75,7 +75,8 @@ class LazyCommand(TyperCommand):
 def _read_plainly(command: Any) -> None:
     """Refuse empty paths and names, and numbers with an underscore, as HTTP does: 1_0 is not 10.
 
-    The words are checked before Typer reads them, whose errors lose the first words of pydantic's.
+    The arguments are checked before Typer reads them, because its errors drop the first words of
+    pydantic's.
     """
     for each in getattr(command, "commands", {}).values():
         _read_plainly(each)
@@ -92,7 +93,7 @@ def _read_word(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value:
         plain = "expected a number in decimal digits, without underscores"
         raise typer.BadParameter(plain, ctx=ctx, param=parameter)
     if (annotation is Path or Path in get_args(annotation)) and "" in words:
-        # As from a variable that is not set. To Python it is the current directory.
+        # For example from a variable that is not set. For Python it is the current directory.
         raise typer.BadParameter("expected a path, and it is empty", ctx=ctx, param=parameter)
     if parameter.name in NAMES and "" in words and _is_given_option(parameter, ctx):
         raise typer.BadParameter("expected a name, and it is empty", ctx=ctx, param=parameter)
@@ -104,7 +105,7 @@ def _read_word(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value:
 
 
 def _is_given_option(parameter: Any, ctx: Any) -> bool:
-    """Whether it is an option with a value of the caller's: the default of some is empty."""
+    """Whether the caller gave a value for the option, since the default of some is empty."""
     is_default = ctx.get_parameter_source(parameter.name).name == "DEFAULT"
     return parameter.opts[0].startswith("--") and not is_default
 
@@ -126,7 +127,7 @@ class Program(TyperCommand):
 
 
 class LazyGroup(Group):
-    """A group of commands: by panel of its help, the name, place in `package` and line of each."""
+    """A group of commands: the name, location and line of each, by panel of its help."""
 
     package: ClassVar[str] = ""
     panels: ClassVar[Mapping[str, tuple[tuple[str, str, str], ...]]] = {}
@@ -150,7 +151,7 @@ class LazyGroup(Group):
 
 def _at(place: str) -> Any:
     module, _, name = place.partition(":")
-    # Modules leave hardly any garbage; looking for it takes a sixth of the time of their import.
+    # Modules leave hardly any garbage, and the search for it takes a sixth of their import's time.
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -19,8 +19,8 @@ from rich.console import Console
 
 from app.errors import PodiumError, StorageFull, Unavailable
 
-# What steers a terminal: control characters, marks that turn the direction of a text or show
-# nothing, and halves of characters. Lines and tabs are text.
+# Characters that control a terminal: control characters, direction marks, invisible characters, and
+# surrogates. Line feeds and tabs are text.
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -28,7 +28,7 @@ STEERING = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""The text with each character that would steer a terminal written as an escape.
+    r"""The text with each character that would control a terminal written as an escape.
 
     Names, notes and errors may have been written by anybody.
 
@@ -39,26 +39,26 @@ def visible(text: str) -> str:
 
 
 class VisibleConsole(Console):
-    """A console that prints texts as they are, and lets none of them steer the terminal."""
+    """A console that prints texts unchanged, except characters that would control the terminal."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print objects; in texts, what would steer a terminal is an escape."""
+        """Print objects; in texts, characters that would control a terminal become escapes."""
         shown = (visible(one) if isinstance(one, str) else one for one in objects)
         super().print(*shown, **options)
 
 
-# Lines are wrapped to the width of a terminal only: `grep` and logs need them in one piece.
+# Lines are wrapped only in a terminal, because `grep` and logs need complete lines.
 out = VisibleConsole(emoji=False, soft_wrap=not sys.stdout.isatty())
 err = VisibleConsole(stderr=True, emoji=False, soft_wrap=not sys.stderr.isatty())
 
 
 def print_line(text: object) -> None:
-    """A line on standard output, whole: without markup and colours, and never wrapped."""
+    """Print a complete line on standard output, without markup and colours, and never wrapped."""
     typer.echo(visible(str(text)))  # noqa: TID251
 
 
 def print_note(text: str) -> None:
-    """A text on standard error, without markup and colours, wrapped in a terminal."""
+    """Print a text on standard error, without markup and colours, wrapped in a terminal."""
     err.print(text, markup=False, highlight=False)
 
 
@@ -68,7 +68,7 @@ def print_json(document: Any) -> None:
 
 
 def import_command(folder: Path) -> str:
-    """The command that imports a folder, as a shell takes it.
+    """The command that imports a folder, quoted for a shell.
 
     >>> import_command(Path("my tables/prices"))
     "podium import folder 'my tables/prices'"
@@ -91,7 +91,7 @@ def report_at_the_end(done: Collection[Any], report: Callable[[], None]) -> Iter
 def json_at_the_end(
     done: Collection[Any], document: Callable[[], Any], *, as_json: bool
 ) -> AbstractContextManager[None]:
-    """Print a document of what was done, also if an error or Ctrl-C ends the block."""
+    """Print a document of the results, also if an error or Ctrl-C ends the block."""
     return report_at_the_end(done, lambda: print_json(document()) if as_json else None)
 
 
@@ -99,7 +99,8 @@ def json_at_the_end(
 def one_of(count: int, name: str, what: str, failed: list[str]) -> Iterator[None]:
     """Print the error of one of several, and add its name to `failed`, so that the others go on.
 
-    Errors that the others would have too are raised, as a full disk, and the error of a single one.
+    The error is raised if the others would have it too, such as a full disk, or if there is only
+    one.
     """
     try:
         yield
@@ -129,15 +130,15 @@ def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], o
 
 
 def json_text(document: Any) -> str:
-    """A JSON document as commands print it; nothing in it steers a terminal."""
-    # An output that is not UTF-8 gets the escapes that JSON has.
+    """A JSON document as commands print it; nothing in it controls a terminal."""
+    # If the output is not UTF-8, JSON's escapes are used.
     is_utf8 = lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     text = json.dumps(document, indent=2, default=_as_text, ensure_ascii=not is_utf8)
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _as_text(value: object) -> str:
-    """A time as the API writes it (RFC 3339), and anything else that JSON does not have."""
+    """A time as the API writes it (RFC 3339), and other values that JSON does not have."""
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     return str(value)

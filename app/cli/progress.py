@@ -1,4 +1,4 @@
-"""How far a command is, if standard error is a terminal."""
+"""The progress of a command, if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.cli.output import err, visible
 
 
 class Progress(Protocol):
-    """Shows progress: what is worked at, the amount done since the last call, and the total."""
+    """Shows progress: the current item, the amount done since the last call, and the total."""
 
     def __call__(self, name: str, done: int, total: int | None = None, /) -> None:
         """`total` is None if it is not known, or was given before."""

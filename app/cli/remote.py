@@ -1,4 +1,4 @@
-"""Commands on a Podium elsewhere: over HTTP with a key, in place of the data directory here."""
+"""Commands on a Podium elsewhere, over HTTP with a key, instead of this data directory."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
 
 PAGE = 1000
 SECONDS = 60.0
-ERRNO = re.compile(r"^\[Errno -?[0-9]+\] ")  # Python's, before the words of the system
+ERRNO = re.compile(r"^\[Errno -?[0-9]+\] ")  # Python's, before the message of the system
 Document = dict[str, Any]
 
 
 def path_to(*parts: str) -> str:
-    """The address below /v1 that has these parts, whatever characters names have.
+    """The address below /v1 with these parts, whatever characters names have.
 
     >>> path_to("experiments", "a%62", "archive")
     '/v1/experiments/a%2562/archive'
@@ -35,7 +35,7 @@ class Refused(PodiumError):
 
 
 class Answer(Document):
-    """An object of an answer. What it lacks is an error that says so: it may be of another service.
+    """An object of an answer. A missing field is an error: another service may have answered.
 
     The address may be mistyped, and a Podium of another version has other fields.
     """
@@ -44,7 +44,7 @@ class Answer(Document):
         raise _not_podium(f"an answer without {name!r}")
 
     def having(self, name: str) -> Document:
-        """The answer, if it has this field. For one that is printed and not looked at."""
+        """The answer, if it has this field. For an answer that is only printed."""
         self[name]  # __missing__ says what is wrong
         return self
 
@@ -61,7 +61,7 @@ class Remote:
     """A Podium at an address, called with a key. Close it, or use it in a `with`."""
 
     def __init__(self, url: str, key: str) -> None:
-        import httpx  # only a command with --url pays for it
+        import httpx  # imported here, so that only a command with --url loads it
 
         self._errors, self._no_address = httpx.HTTPError, httpx.InvalidURL
         self._url = url
@@ -130,7 +130,7 @@ class Remote:
     def _call(self, method: str, path: str, **more: Any) -> Answer:
         try:
             response = self._client.request(method, path, **more)
-            if response.has_redirect_location:  # for example of a proxy that takes https only
+            if response.has_redirect_location:  # for example from a proxy that accepts only https
                 raise Refused(
                     f"{self._url} (--url, PODIUM_URL) sends to {response.headers['location']}: "
                     "name the address that it sends to."

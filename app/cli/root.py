@@ -152,13 +152,13 @@ def podium(
 
 
 def _escape_what_cannot_be_written() -> None:
-    """Write characters that the output's encoding does not have as escapes, as Python's errors."""
+    """Write characters that the output's encoding does not have as escapes."""
     if isinstance(sys.stdout, TextIOWrapper) and lookup(sys.stdout.encoding).name != "utf-8":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _forget_output() -> None:
-    """Forget output that could not be written, or Python tries again and prints a traceback."""
+    """Discard output that could not be written; otherwise Python tries again with a traceback."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         sys.stdout.flush()

@@ -157,7 +157,7 @@ def close(
 
 def _closed_elsewhere(there: Remote, experiment: str, failure: Failure | None) -> Iterator[str]:
     """Close the runs one by one, as their ids are asked for."""
-    there.get(path_to("experiments", experiment))  # else a name with a typo has no runs
+    there.get(path_to("experiments", experiment))  # otherwise a name with a typo would have no runs
     query = {"experiment": experiment, "state": "open", "archived": True}
     for one in list(there.items("/v1/runs", **query)):
         body: Document = {"state": "closed"}
@@ -198,7 +198,7 @@ def new_key(
 def _make_and_print(
     runs: Iterator[Document], *, as_json: bool, revoke: Callable[[list[Document]], int]
 ) -> None:
-    """Make runs and print their keys, also of those before one that cannot be made."""
+    """Make runs and print their keys, also if a later run cannot be made."""
     made: list[Document] = []
     try:
         for run in runs:

@@ -9,13 +9,13 @@ from app.errors import BadSettings, DamagedRow, Invalid, PodiumError, StorageFul
 from app.storage.database.errors import is_damage, is_full, is_outage
 from app.system_limits import is_used_up
 
-# What is wrong with a path that somebody named, and not with Podium.
+# Errors of a path that the user named, not of Podium.
 PATHS = frozenset({
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
     errno.EISDIR, errno.EEXIST,
 })  # fmt: skip
 
-# What a broken disk answers, or one over a network.
+# Errors of a broken disk, or of one over a network.
 DISKS = frozenset({errno.EIO, errno.ESTALE})
 
 NO_TEMPORARY = "No usable temporary directory"  # as `tempfile` says it
@@ -34,7 +34,7 @@ def in_words(error: Exception) -> PodiumError | None:
             "stopped before its end: run it again when the database answers."
         )
     if is_damage(error):
-        # Here, because it loads what most commands never need.
+        # Imported here, because most commands do not need it.
         from app.services.operations.start_checks import DamagedDatabase
 
         return DamagedDatabase(DamagedRow(_reason(error)).detail)
@@ -61,7 +61,7 @@ def in_words(error: Exception) -> PodiumError | None:
             "copy of the files on another disk, and run it again."
         )
     if isinstance(error, UnicodeEncodeError):
-        # What could not be written may be a whole record, with a word of the command in it.
+        # The unwritten text may be a complete record that contains an argument of the command.
         part = error.object[error.start : error.end]
         for word in sys.argv:
             if part in word:
@@ -70,7 +70,7 @@ def in_words(error: Exception) -> PodiumError | None:
 
 
 def _place(error: Exception) -> str:
-    """Where the full disk can be, if the error does not name it: a write to an open file."""
+    """Where the full disk may be if the error of a write to an open file does not name it."""
     if not isinstance(error, OSError):
         return " (PODIUM_DATABASE_URL)"
     if error.filename:
@@ -83,7 +83,7 @@ def _place(error: Exception) -> str:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError):
-        # Of a copy the second name is the file that was written.
+        # For a copy, the second name is the file that was written.
         name = error.filename2 or error.filename
         return f"{error.strerror}: {name}" if name else f"{error.strerror}"
     return " ".join(str(getattr(error, "orig", None) or error).split())

@@ -33,7 +33,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], empty: str
 
 
 def moment(value: datetime | str | None) -> str:
-    """A time of a record or of JSON as a cell, in UTC to the minute; nothing for null.
+    """A time of a record or of JSON as a cell, in UTC to the minute; empty for null.
 
     >>> moment("2026-03-01T12:00:00.5Z"), moment(None)
     ('2026-03-01 12:00', '')
@@ -44,7 +44,7 @@ def moment(value: datetime | str | None) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as a cell of one line: six significant digits of a float, nothing for null.
+    """A value as a cell of one line: six significant digits of a float, empty for null.
 
     >>> _text(0.123456789), _text(None), _text(True), _text(1200)
     ('0.123457', '', 'yes', '1200')

@@ -1,4 +1,4 @@
-"""A small forwarder for an agent's container: it adds the run's key, and leads to one place only.
+"""A small forwarder for an agent's container: it adds the run's key, and has only one target.
 
-Nothing beyond the standard library, and no state.
+It uses only the standard library, and has no state.
 """

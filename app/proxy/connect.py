@@ -1,4 +1,4 @@
-"""The connection to Podium: what it has answered is read also where a write failed."""
+"""The connection to Podium: its answer is read even if a write fails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def connect(
 
 
 class _Answer(asyncio.StreamReaderProtocol):
-    """Keeps an answer that has come when a write fails.
+    """Keeps an answer that has arrived when a write fails.
 
     A server that answers before it has all of a body may then close: its answer is in the socket,
     and asyncio would raise the failed write's exception instead of reading it. With TLS only what
@@ -49,13 +49,13 @@ class _Answer(asyncio.StreamReaderProtocol):
         self._descriptor = -1  # of a connection without TLS
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember where the bytes come from."""
+        """Remember the transport."""
         super().connection_made(transport)
         if transport.get_extra_info("ssl_object") is None:
             self._descriptor = transport.get_extra_info("socket").fileno()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Read what has come."""
+        """Read what has arrived."""
         if exc is not None and self._descriptor >= 0:  # it is closed after this
             with contextlib.suppress(OSError):
                 while data := os.read(self._descriptor, CHUNK):

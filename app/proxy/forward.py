@@ -1,4 +1,4 @@
-"""Forward requests: each gets a connection of its own to Podium, whose bytes are passed on."""
+"""Forward requests, each over its own connection to Podium, whose bytes are passed on."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.proxy.request_head import (
 )
 
 MAX_HEAD_BYTES = 64 * 1024
-# At once, for each address: each takes two of the open files of the process, of which many systems
-# allow 1,024, and some 500 KB if its client does not read.
+# Requests at once for each address. Each takes two open files, of which many systems allow a
+# process 1,024, and some 500 KB if its client does not read.
 MAX_CONNECTIONS = 200
-MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd request raises
+MALFORMED = (ValueError, asyncio.LimitOverrunError)  # errors of reading a malformed request
 HEAD_SECONDS, LEAVE_SECONDS = 60.0, 5.0
 
 
@@ -46,7 +46,7 @@ async def serve(upstream: Upstream, host: str, port: int) -> asyncio.Server:
             except MALFORMED:
                 await _say(writer, 400, "The request is not well formed.")
             except (OSError, TimeoutError):
-                pass  # one of the two ends went away: there is nobody to tell
+                pass  # one of the two sides disconnected, so nobody can be told
             await _end(reader, writer)
         finally:
             # When the proxy ends, it does not wait for a client that reads nothing.
@@ -67,14 +67,14 @@ async def _answer(
     there, back = await connect(upstream, secure)
     sending = asyncio.create_task(_send(reader, back, request, length))
     try:
-        # Podium may answer before it has all of a body; then the rest is of no interest.
+        # Podium may answer before it has all of a body; then the rest is not needed.
         answered = False
         while data := await there.read(CHUNK):
             answered = True
             writer.write(data)
             await writer.drain()
         if not answered and sending.done():
-            await sending  # it raises what was wrong with the body
+            await sending  # it raises the error of the body
     finally:
         sending.cancel()
         with contextlib.suppress(asyncio.CancelledError, OSError, NotForwarded, *MALFORMED):
@@ -98,7 +98,7 @@ async def _read_head(reader: StreamReader) -> Head | None:
 async def _send(
     reader: StreamReader, back: StreamWriter, request: bytes, length: int | None
 ) -> None:
-    """Send the request, and end the connection to Podium if the client goes."""
+    """Send the request, and end the connection to Podium if the client disconnects."""
     try:
         back.write(request)
         if length is None:
@@ -111,7 +111,7 @@ async def _send(
     except EOFError:
         raise NotForwarded(400, "The request ended in its body.") from None
     finally:
-        back.transport.abort()  # Podium must not wait for the rest, nor answer nobody
+        back.transport.abort()  # Podium must not wait for the rest, or compute an answer for nobody
 
 
 async def _send_bytes(reader: StreamReader, back: StreamWriter, length: int) -> None:
@@ -135,8 +135,8 @@ async def _send_chunks(reader: StreamReader, back: StreamWriter) -> None:
             if await reader.readexactly(2) != b"\r\n":
                 raise NotForwarded(400, "A chunk of the request is longer than it says.")
             back.write(b"\r\n")
-    # Trailers are left out, as Podium does: to a lenient server a line feed within one ends the
-    # body, and what follows it would be a request of the agent's that is not looked at here.
+    # Trailers are left out, as in Podium. For a lenient server a line feed within one ends the
+    # body, and the rest would be a request of the agent that is not checked here.
     while await reader.readuntil(b"\r\n") != b"\r\n":
         pass
     back.write(b"\r\n")
@@ -154,9 +154,9 @@ async def _say(writer: StreamWriter, code: int, message: str) -> None:
 
 
 async def _end(reader: StreamReader, writer: StreamWriter) -> None:
-    """Close the connection. What the client still sends is read for some seconds.
+    """Close the connection. Bytes that the client still sends are read for some seconds.
 
-    With bytes that are not read the kernel would reset it, and the client might lose its answer.
+    If there are unread bytes, the kernel would reset it, and the client might lose its answer.
     """
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(LEAVE_SECONDS):

@@ -1,4 +1,4 @@
-"""The head of a request: where it may lead, and how it is written anew for Podium; no streams."""
+"""The head of a request: which targets are allowed, and how it is rewritten for Podium."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from urllib.parse import unquote, urlsplit
 # Headers of one connection, headers that the proxy sets, and headers that no client may set.
 DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
                      "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
-# No control character in any part: to a lenient server a line feed in the target ends the line, and
-# what follows it would be a header of the agent's that is not looked at here.
+# No control character in any part. For a lenient server a line feed in the target ends the line,
+# and the rest would be a header of the agent that is not checked here.
 FIRST_LINE = re.compile(r"([!-~]+) ([!-~\x80-\xff]+) HTTP/1\.[0-9]")
 # A name is a token (RFC 9110). A lenient server may read "Transfer-Encoding", a NUL and ": chunked"
-# as that header, and then part of the body as a request of the agent's that is not looked at here.
+# as that header, and then part of the body as a request of the agent that is not checked here.
 HEADER_LINE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\x00\r\n]*)")
 CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[^\r\n]*)?\r\n")
 
 
 class NotForwarded(Exception):
-    """A request that is not passed on."""
+    """A request that is not forwarded."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class NotForwarded(Exception):
 
 @dataclass(frozen=True)
 class Upstream:
-    """Where requests go, and the key they go with."""
+    """The target of requests, and the key that they get."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Upstream:
 
     @property
     def name(self) -> str:
-        """Host and port as a Host header has them."""
+        """Host and port in the form of a Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
@@ -66,7 +66,7 @@ def upstream_of(url: str, key: str) -> Upstream:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError:  # its own words do not name the address
+    except ValueError:  # its message does not name the address
         raise refusal from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise refusal
@@ -76,7 +76,7 @@ def upstream_of(url: str, key: str) -> Upstream:
 
 
 def parsed(raw: bytes) -> Head:
-    """The head that these bytes are, up to the empty line.
+    """The head in these bytes, up to the empty line.
 
     Raises:
         NotForwarded: they are not a head of HTTP/1.1.
@@ -95,7 +95,7 @@ def parsed(raw: bytes) -> Head:
 
 
 def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
-    """The request for Podium: its key, its host, and where the client thinks it is.
+    """The request for Podium, with the key, Podium's host, and the address that the client used.
 
     Raises:
         NotForwarded: it leads elsewhere.
@@ -125,14 +125,15 @@ def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
 
 
 def _leaves(path: str) -> bool:
-    """Whether a server may read the path as one above the base: other programs may be there."""
-    # "#" has no meaning in a request: to some servers it ends the path, to others it is part of it.
+    """Whether a server may read the path as one outside the base, where other programs may be."""
+    # "#" has no meaning in a request: for some servers it ends the path, for others it is part of
+    # it.
     parts = re.split("[/#]", unquote(path.partition("?")[0]).replace("\\", "/"))
     return any(part.partition(";")[0] in (".", "..") for part in parts)
 
 
 def _is_ours(name: str, netloc: str, upstream: Upstream, port: int) -> bool:
-    """Whether a client whose proxy this is asks for Kaggle's address here, or for Podium's own."""
+    """Whether a client that uses this as its proxy requests Kaggle's local address, or Podium's."""
     local = netloc.rpartition("@")[2].lower()
     return local == upstream.name.lower() or (
         name in ("localhost", "127.0.0.1", "::1")
@@ -141,7 +142,7 @@ def _is_ours(name: str, netloc: str, upstream: Upstream, port: int) -> bool:
 
 
 def body_length(head: Head) -> int | None:
-    """The body's length; None where it comes in chunks.
+    """The body's length; None if it comes in chunks.
 
     Raises:
         NotForwarded: the head does not say it clearly.
@@ -160,7 +161,7 @@ def body_length(head: Head) -> int | None:
 
 
 def chunk_size(line: bytes) -> int:
-    """The size that the line before a chunk announces.
+    """The size of a chunk, from the line before it.
 
     Raises:
         NotForwarded: it is not a hexadecimal number, or another line is hidden in its extensions.

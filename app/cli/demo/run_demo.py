@@ -81,7 +81,8 @@ def _start_server(port: int, directory: Path) -> tuple[subprocess.Popen[str], st
             env={
                 **os.environ,
                 "PODIUM_DATA_DIR": str(directory / "data"),
-                # Not those of a Podium that is set up here, whose store would become the demo's.
+                # Without those of a Podium that is set up here, whose store would become the
+                # demo's.
                 "PODIUM_DATABASE_URL": "",
                 "PODIUM_BLOBS_URL": "",
                 "PODIUM_DISPATCH": "embedded",
@@ -138,9 +139,9 @@ def _flags(url: str, key: str) -> list[dict[str, str]]:
 def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
     """Run the agent as a process whose environment has only its own variables."""
     environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
-    # Of `pip install --user`, which Python looks for in the user's home.
+    # For `pip install --user`, whose packages Python looks for in the user's home.
     environment["PYTHONPATH"] = str(Path(app.__file__).parents[1])
-    # Threads that wait for one another keep the cores of a busy machine, and 8,000 rows need none.
+    # Threads that wait for one another slow down a busy machine, and 8,000 rows need none.
     environment["OMP_NUM_THREADS"] = "1"
     with err.status("the agent reads the task, trains, and submits"):
         agent = subprocess.run(

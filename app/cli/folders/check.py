@@ -1,4 +1,4 @@
-"""`podium check`: whether competition folders are in order."""
+"""`podium check`: check competition folders."""
 
 from __future__ import annotations
 

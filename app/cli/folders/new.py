@@ -1,4 +1,4 @@
-"""`podium new`: a competition from a table of one's own, or from the train table of Kaggle's."""
+"""`podium new`: a competition from the user's own table, or from Kaggle's train table."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def new(
 ) -> None:
     """Make a complete competition folder from a table of your own or of Kaggle, and check it.
 
-    Name --data and --target, or --from-kaggle. Of Kaggle's archive only the train table and the
-    sample submission are downloaded. A tenth of its rows is predicted, chosen at random by the
-    seed, as in about half of MLE-bench's competitions.
+    Give --data and --target, or --from-kaggle. From Kaggle's archive it downloads only the train
+    table and the sample submission. Then a random tenth of the rows, chosen by the seed, is the
+    test set, as in about half of MLE-bench's competitions.
     """
     from app.cli.folders.new_output import print_made
     from app.cli.progress import working

@@ -44,18 +44,18 @@ class Bars:
         self._done = self._all = 0
 
     def expect(self, total: int, competitions: int) -> None:
-        """The length of the bar. Of what is downloaded on demand the bytes are not known."""
+        """Set the length of the bar. For downloads on demand, the number of bytes is not known."""
         self._all = competitions
         self._progress.update(self._bytes, total=total or None, competitions=self._counted())
 
     def advance(self, size: int) -> None:
-        """Bytes came."""
+        """Add bytes that arrived."""
         self._progress.advance(self._bytes, size)
 
     def finish(self, outcome: Outcome) -> None:
-        """A competition is done, or has failed."""
+        """Print the outcome of a competition that is done or has failed."""
         with self._reporting:
-            self._progress.stop()  # else its line would be written into the bars
+            self._progress.stop()  # otherwise its line would be written into the bars
             self._report(outcome)
             self._progress.start()
             self._done += 1

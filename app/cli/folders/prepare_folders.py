@@ -1,4 +1,4 @@
-"""Prepare folders from files that are here, and print what was made."""
+"""Prepare folders from files on this machine, and print the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prepare_folders(
 ) -> None:
     """Prepare these competitions from `raw`, or from what a benchmark has `prepared`.
 
-    One that cannot be prepared stops none of the others; the status is 1 then.
+    If one cannot be prepared, the others are, and the status is 1.
     """
     settings = read_settings()
     folders = folders_in(settings.competitions_dir, list(dict.fromkeys(slugs)))

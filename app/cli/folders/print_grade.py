@@ -51,7 +51,7 @@ def _folder(settings: Settings, competition: str) -> Path:
 def _imported(
     settings: Settings, template: GraderTemplate, slug: str, file: Path
 ) -> tuple[int, Competition, GradingResult] | None:
-    """Grade for the current version, and return its number. None if none of this name is imported.
+    """Grade for the current version, and return its number. None if the name is not imported.
 
     Raises:
         NeedsData: it was imported without its answers.

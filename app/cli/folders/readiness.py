@@ -24,8 +24,8 @@ def readiness(
 ) -> None:
     """Say which competitions of a suite Kaggle lets you download, with sizes, room and time.
 
-    Of each archive only the list of its members is downloaded, and some megabytes of one archive,
-    to measure the speed. The status is 1 if a competition is neither ready nor prepared.
+    It downloads only the list of members of each archive, and some megabytes of one archive, to
+    measure the speed. The status is 1 if a competition is neither ready nor prepared.
     """
     from app.cli.progress import step_progress
     from app.importers.kaggle_source import KaggleSource

@@ -1,4 +1,4 @@
-"""`podium prepare --verify`: whether what was prepared is still what its manifest lists."""
+"""`podium prepare --verify`: compare prepared folders with their manifests."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def write_task(task: HarborTask, folder: Path, download: Download) -> None:
     """
     try:
         host = urlsplit(task.url).hostname
-    except ValueError:  # brackets that belong to no address of IPv6
+    except ValueError:  # brackets that are not those of an IPv6 address
         host = None
     if host is None:
         raise Invalid(f"{task.url!r} is not the address of a Podium: write https://podium.example.")

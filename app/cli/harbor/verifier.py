@@ -48,7 +48,7 @@ def main(slug: str) -> int:
 
 
 def rewards(report: dict[str, Any]) -> dict[str, float]:
-    """Finite numbers, as Harbor wants them; a number that is not known is left out."""
+    """Finite numbers, as Harbor requires; unknown numbers are left out."""
     found: dict[str, float] = {"reward": int(bool(report["any_medal"]))}
     found |= {key: int(bool(report[key])) for key in KEYS}
     if report.get("percentile") is not None:

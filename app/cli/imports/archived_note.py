@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def note_archived(context: Context, kind: ArchivalKind, name: str) -> None:
-    """Say so on standard error, beside what the import itself says."""
+    """Say so on standard error, in addition to the output of the import."""
     from app.services.runtime.archival import archived
 
     found = archived(context, kind, [name]).get(name)

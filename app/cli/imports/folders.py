@@ -64,12 +64,12 @@ def _import_all(
 
 
 def _bytes(path: Path) -> int | None:
-    """The bytes that an import copies; None where they are known only after unpacking."""
+    """The bytes that an import copies; None if they are known only after unpacking."""
     if not path.is_dir():
         return None
     try:
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    except (OSError, RecursionError):  # thousands of folders in one another: the import says so
+    except (OSError, RecursionError):  # thousands of nested folders: the import says so
         return None
 
 

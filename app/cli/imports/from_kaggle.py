@@ -49,7 +49,7 @@ def connect(source: str, key_file: Path | None) -> None:
 
 
 def import_competitions(slugs: list[str], *, check_only: bool, as_json: bool) -> None:
-    """Import all of them, or say why not; end with status 1 if one is not ready, or failed."""
+    """Import all of them, or say why not. Ends with status 1 if one is not ready, or failed."""
     found: list[ImportReadiness] = []
     done: list[KaggleImport] = []
     failed: list[str] = []

@@ -1,4 +1,4 @@
-"""`podium import mle-bench` and `mle-dojo`: data that those prepared."""
+"""`podium import mle-bench` and `mle-dojo`: import the data that they prepared."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def mle_dojo(
 ) -> None:
     """Import competitions from MLE-Dojo's prepared data and its leaderboards.
 
-    Without names: all that are prepared. None of MLE-Dojo's code is run. The status is 1 if an
-    import failed, or a competition that you named was skipped.
+    Without names it imports all that are prepared. It runs none of MLE-Dojo's code. The status is 1
+    if an import failed, or a competition that you named was skipped.
     """
     data = data_dir or checkout / "data" / "prepared"
     if not data.is_dir():

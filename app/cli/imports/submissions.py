@@ -39,10 +39,10 @@ def import_submissions(
     """Grade a folder of MLE-bench's raw outputs (submission.jsonl, CSV files) and store it.
 
     Each line becomes a closed run; the i-th attempt at a competition has seed i. If the command is
-    interrupted, run it again: it goes on, and nothing is stored twice. The status is 1 if a line
+    interrupted, run it again: it continues, and nothing is stored twice. The status is 1 if a line
     names a file that is not in the folder, or a file could not be graded. The run of a missing file
-    stays open, and statistics name it as missing: bring the file and run the command again, or
-    close the run, which then counts as a failure.
+    stays open, and statistics name it as missing: add the file and run the command again, or close
+    the run, which then counts as a failure.
     """  # fmt: skip
     from app.cli.progress import step_progress
     from app.importers.submission_folder import read_submission_folder

@@ -1,1 +1,1 @@
-"""Commands that run a Podium and look after its database and files."""
+"""Commands that run a Podium and maintain its database and files."""

@@ -1,8 +1,8 @@
-"""Be the first process of a container: end those that lost their parent, and pass signals on.
+"""Be the first process of a container: reap orphaned processes, and forward signals.
 
 When a grader is killed, the processes that it started end too, and become children of the first
-process. If that never waits for them, each keeps an entry in the table of processes, until the
-container reaches its limit of processes and no grader can start.
+process. If that process never waits for them, each occupies an entry in the table of processes,
+until the container reaches its limit of processes and no grader can start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FIRST = 1  # process of a machine or a container
 
 
 def leave_first_process() -> None:
-    """Go on in a child if this is the first process, which then only waits for processes.
+    """If this is the first process, continue in a child; the first process then only waits.
 
     Call it before threads are started. The first process ends as the child does, and with it the
     kernel ends all others.
@@ -28,7 +28,7 @@ def leave_first_process() -> None:
     child = os.fork()
     if child:
         _wait_for_all(child)
-    # A terminal signals a whole group: it would reach the child twice, and a second one ends it.
+    # A terminal signals the whole group: the child would get the signal twice, which ends it.
     os.setpgid(0, 0)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

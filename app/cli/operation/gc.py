@@ -29,7 +29,7 @@ def gc(
 ) -> None:
     """List stored files that no row names; with --delete, remove them.
 
-    Servers and agents may go on meanwhile. A file that is being uploaded is newer than --older-than
+    Servers and agents may work meanwhile. A file that is being uploaded is newer than --older-than
     and stays. A server removes such files by itself every PODIUM_GC_HOURS.
     """
     from app.cli.progress import working

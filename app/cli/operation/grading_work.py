@@ -1,4 +1,4 @@
-"""Grade what waits, by this process if no server grades here, else wait until others have."""
+"""Grade waiting submissions in this process if no server grades here, otherwise wait."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from app.cli.output import err
 from app.services.operations.gauges import count_consumers
 from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
 
-WAIT_SECONDS = 0.3  # between looks at the progress
-LOOK_SHARE = 0.1  # of the time, at most, for these looks: of very many files one takes a second
+WAIT_SECONDS = 0.3  # between queries of the progress
+LOOK_SHARE = 0.1  # of the time, at most, for these: with many files one takes a second
 NOBODY = (
     "The queue has no worker, so nothing is graded: start one with `podium worker`. This command "
     "waits for it."
@@ -52,7 +52,7 @@ def grade_or_wait(
         return has_ended
 
     try:
-        context.listen()  # else other servers of a PostgreSQL take this process for dead
+        context.listen()  # otherwise other servers of a PostgreSQL consider this process dead
         context.graders.warm_up()
         grade(stop)
     finally:
@@ -68,7 +68,7 @@ def _wait(is_done: Callable[[], bool]) -> None:
 
 
 def _look(is_done: Callable[[], bool]) -> tuple[bool, float]:
-    """Whether it is done, and the seconds until the next look."""
+    """Whether it is done, and the seconds until the next query."""
     began = time.monotonic()
     has_ended = is_done()
     return has_ended, max(WAIT_SECONDS, (time.monotonic() - began) / LOOK_SHARE)

@@ -6,10 +6,10 @@ import signal
 
 
 def end_at_hang_up() -> None:
-    """Take the first SIGHUP for a SIGTERM. Where it is ignored, as under `nohup`, it stays so.
+    """Treat the first SIGHUP as a SIGTERM. If it is ignored, as under `nohup`, it stays ignored.
 
-    A terminal that closes may send two, by its shell and by the kernel, and a second SIGTERM ends a
-    worker at once.
+    A closing terminal may cause two, from its shell and from the kernel, and a second SIGTERM would
+    end a worker at once.
     """
 
     def end(*_: object) -> None:

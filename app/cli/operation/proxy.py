@@ -75,7 +75,7 @@ async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
         try:
             servers.append(await serve(upstream, host, port))
         except OSError as error:
-            # asyncio's own words name the address as a tuple; those of a name have no errno.
+            # asyncio's message has the address as a tuple; an error about a name has no errno.
             number = error.errno or 0
             why = os.strerror(number) if number > 0 else error.strerror or error
             raise CannotStart(

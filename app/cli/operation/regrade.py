@@ -1,4 +1,4 @@
-"""`podium regrade`: grade a competition's submissions anew, print the difference, apply it."""
+"""`podium regrade`: grade a competition's submissions again, print the difference, apply it."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def regrade(
 ) -> None:
     """Grade a competition's submissions anew, print what changes, and with --apply apply it.
 
-    Nothing changes before it is applied, and no grade is ever changed: results rest on the new
-    grades from then on. An interrupted regrade goes on when the command is given again.
+    Results change only when it is applied, and no grade is ever changed: from then on results use
+    the new grades. To continue an interrupted regrade, run the same command again.
 
     The running server grades, or workers if the queue is used; without a server, this command.
     """

@@ -16,7 +16,7 @@ RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid_submiss
 
 
 def print_difference(document: Mapping[str, Any]) -> None:
-    """Print a regrade: what it counts, and its final submissions, rates and submissions."""
+    """Print a regrade: its counts, final submissions, rates and submissions."""
     difference = document["difference"]
     counts = difference["submissions"]
     under = "its own version" if document["version"] is None else f"version {document['version']}"
@@ -118,7 +118,7 @@ def _rate(side: Mapping[str, Any], rate: str) -> str | None:
 
 
 def _more(total: int, listed: int, what: str) -> None:
-    """Say how many there are beyond the table, and how many of them `--json` lists."""
+    """Print how many there are in addition to the table, and how many of them `--json` lists."""
     if total > min(listed, SHOWN):
         where = "lists them" if listed == total else f"lists the first {listed:,}"
         print_line(f"and {counted(total - min(listed, SHOWN), f'more {what}')}; --json {where}")

@@ -1,4 +1,4 @@
-"""Regrade a competition: start or go on, wait, and apply or cancel."""
+"""Regrade a competition: start or continue, wait, and apply or cancel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTED = 1000  # submissions that differ; the others are at /v1/regrades/ID
 
 @dataclass(frozen=True, slots=True)
 class RegradeRequest:
-    """The regrade that is asked for; `to` and `submission` as `start` takes them."""
+    """The requested regrade; `to` and `submission` as in `start`."""
 
     slug: str
     to: int | None
@@ -55,7 +55,7 @@ def regrade_now(wanted: RegradeRequest, reason: str | None) -> Regraded:
         elif is_new and (wanted.dry_run or wanted.verify):
             why = "verified" if wanted.verify else "dry run"
             cancel(context, regrade_id, reason=why, by=None)
-        # What it changes was counted before it was applied; what became of it is told as it is now.
+        # The difference was computed before it was applied; its state is the present one.
         now = regrade_document(show.find(context, regrade_id))
     return replace(made, document=made.document | now)
 
@@ -63,9 +63,9 @@ def regrade_now(wanted: RegradeRequest, reason: str | None) -> Regraded:
 def _started(
     context: Context, slug: str, to: int | None, submission: str | None
 ) -> tuple[str, bool]:
-    """The regrade to work at, and whether it is new.
+    """The regrade to continue, and whether it is new.
 
-    One that is running, or is ready and has all submissions, is taken if it asks for the same.
+    A regrade with the same request that is running, or is ready and has all submissions, is used.
     """
     own = this_environment()
     cursor: str | None = None
@@ -74,7 +74,7 @@ def _started(
         for one in found:
             record = one.record
             is_ready = record.state is RegradeState.READY and not one.missing
-            is_open = is_ready or record.state is RegradeState.RUNNING  # it adds what it misses
+            is_open = is_ready or record.state is RegradeState.RUNNING  # adds missing ones
             same = (one.version, record.submission_id) == (to, submission)
             if is_open and same and record.began_in == own:
                 return record.id, False

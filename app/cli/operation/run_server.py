@@ -32,9 +32,9 @@ from app.storage.database.wait_for_database import upgrade_when_reachable, wait_
 from app.units import host_and_port
 
 BACKLOG = 2048
-# Connections that are accepted in one pass of the event loop, which begins one request of a sender:
-# libuv accepts one at each listening socket. Were it one, somebody who connects would wait until a
-# request was served for each connection that came before.
+# Connections that are accepted in one pass of the event loop, in which one request of each sender
+# begins. libuv accepts one at each listening socket. If there were only one, a new client would
+# wait until a request was served for each connection before it.
 ACCEPTED = 4
 UNSENT_BYTES = 128 * 1024  # what the kernel keeps for one connection beyond what is on its way
 MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
@@ -88,8 +88,9 @@ def run_server(host: str | None, port: int | None) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        # A proxy with TLS may have any address, as in docker-compose.yml. Whoever lies about the
-        # scheme changes his own answers alone: Podium asks for no client's address by a header.
+        # A proxy with TLS may have any address, as in docker-compose.yml. A client that sends a
+        # wrong scheme changes only its own answers, since Podium reads no client's address from a
+        # header.
         forwarded_allow_ips="*",
         lifespan="on",
         timeout_graceful_shutdown=15,
@@ -112,7 +113,7 @@ def run_server(host: str | None, port: int | None) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends waiting requests and streams when it is asked to stop; uvicorn would wait for them."""
+    """Ends waiting requests and streams when it has to stop; uvicorn would wait for them."""
 
     def __init__(self, config: uvicorn.Config, shutdown: Callable[[], None]) -> None:
         super().__init__(config)
@@ -141,7 +142,7 @@ def _max_connections(wanted: int) -> int:
 
 def _listen(host: str, port: int) -> socket.socket:
     """Listen on the port first, so that a port in use is reported at once."""
-    if not host:  # for the system it means all addresses of the machine
+    if not host:  # for the system, an empty one means all addresses of the machine
         raise CannotStart("The host is empty: expected an address, such as 127.0.0.1 or 0.0.0.0.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""Why an application did not start, in words where they suffice."""
+"""The reason why an application did not start, without a traceback if it is expected."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ def verify(
     With RECEIPT or --log it needs neither a Podium nor a network: it checks what `ssh-keygen -Y
     verify` checks, at the receipt's time, and its place in the public log.
 
-    Without them it checks the Podium here: the pages of a SQLite database, every file that a row
-    names, the files of imported competitions on this machine, and receipts, the public log and the
-    grades that were signed. Servers may go on meanwhile. Changes nothing.
+    Without them it checks the Podium of this data directory: the pages of a SQLite database, every
+    file that a row names, the files of imported competitions on this machine, and receipts, the
+    public log and the grades that were signed. Servers may work meanwhile. It changes nothing.
     """
     if receipt is not None or log:
         if sample is not None or resume:

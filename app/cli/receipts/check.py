@@ -28,7 +28,7 @@ from app.receipts.errors import BadReceipt
 from app.regular_file import open_regular
 
 LARGEST_RECEIPT = 100_000_000
-# `missing` beside it counts seeds without a run.
+# `missing` counts seeds without a run separately.
 WORDS = {"missing": "without a submission"}
 LARGEST_OTHER = 4_000_000  # parsing a line of allowed signers takes up to seventy times its bytes
 
@@ -46,7 +46,7 @@ class Asked:
 
 
 def check(asked: Asked) -> dict[str, Any]:
-    """Check what was asked for, and say what was found.
+    """Check the given files. Returns the results.
 
     Raises:
         BadReceipt, BadProof: something is wrong with the receipt or the log.
@@ -78,14 +78,14 @@ def check(asked: Asked) -> dict[str, Any]:
 
 
 def print_checked(found: dict[str, Any]) -> None:
-    """Print what was found, a line for each."""
+    """Print the results, one line for each."""
     for name, value in found.items():
         if value is not None:
             out.print(f"{name}: {value}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _left_out(asked: Asked) -> str | None:
-    """What was not checked, because its file was not named."""
+    """The checks that were left out because their files were not named."""
     missing = {
         "whether the key was revoked (--revoked FILE)": asked.revoked is None,
         "whether the public log has the receipt (--log FILE)": not asked.log,

@@ -42,7 +42,7 @@ def issue(
 ) -> None:
     """Sign all attempts of an experiment as they stand now, and closed runs without a receipt.
 
-    The same facts again give the same receipt.
+    If the facts have not changed, it prints the same receipt again.
     """
     if there := remote(url, key):
         with there:

@@ -1,4 +1,4 @@
-"""Receipts of the Podium here: issue them, and read their files."""
+"""Receipts of the Podium of this data directory: issue them, and read their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.services.receipts import log_view, read
 from app.services.receipts.experiment_receipts import issue_for_experiment
 from app.storage.queries.trust.receipts import ReceiptRecord
 
-HERE = Caller(Role.ADMIN, "")  # whoever runs a command on the data directory
+HERE = Caller(Role.ADMIN, "")  # the caller of a command on the data directory
 
 
 def issue_all(experiment: str, suite: str | None, padding: Padding) -> ReceiptRecord:
@@ -38,7 +38,7 @@ def issue_all(experiment: str, suite: str | None, padding: Padding) -> ReceiptRe
 
 
 def files_of(receipt: str) -> dict[str, str]:
-    """The texts by file name that show that a receipt is good, and in the public log."""
+    """The texts, by file name, that prove that a receipt is valid and in the public log."""
     with podium() as context:
         found = read.find(context, HERE, receipt)
         proof = log_view.inclusion(context, receipt=receipt, number=None, size=None)

@@ -1,4 +1,4 @@
-"""`podium receipts keys`: list, rotate and revoke the keys that sign, of the Podium here."""
+"""`podium receipts keys`: list, rotate and revoke the signing keys of this data directory."""
 
 from __future__ import annotations
 

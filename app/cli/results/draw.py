@@ -1,4 +1,4 @@
-"""Draw a picture of results into a file, and write its numbers beside it."""
+"""Draw a picture of results into a file, and write its numbers next to it."""
 
 from __future__ import annotations
 

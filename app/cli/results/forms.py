@@ -20,7 +20,7 @@ from app.reports.document.page import to_markdown
 from app.reports.document.report import Report
 from app.reports.document.tables import to_csv, to_parquet
 
-# They say where a result is written and who asked, and nothing about what is in it.
+# They say where a result is written and who asked, but nothing about its content.
 LEFT_OUT = ("--out", "--parquet", "--key")
 
 

@@ -1,4 +1,4 @@
-"""Options of commands that print results: what counts, how it is written, and where."""
+"""Options of commands that print results: what counts, and the format and target of the output."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def whole_numbers(option: str, text: str) -> list[int]:
 
 
 def moment_of(text: str) -> datetime:
-    """A time with its zone, as an option has it.
+    """A time with its zone, from an option.
 
     >>> moment_of("2026-05-01T12:00:00Z").isoformat()
     '2026-05-01T12:00:00+00:00'

@@ -35,6 +35,6 @@ def plot(
     """
     from app.cli.results.draw import draw
 
-    # As the pages, whose pictures these are.
+    # As on pages, which show the same pictures.
     usual = Padding.AVAILABLE if kind is PictureKind.COMPARISON else Padding.FAIL
     draw(kind, names or [], suite, padding or usual, axis, out)

@@ -130,7 +130,7 @@ def report(
         elif is_board:
             several = board.experiment_board(context, scope, by, experiments)
             if len(experiments) == 1 and several.absent:
-                # Its own report says in full why it cannot be counted.
+                # Its own report says in detail why it cannot be counted.
                 experiment_results.medal_rates(context, experiment, scope, by)
             shown = board_report(several, by, columns)
         else:
@@ -142,7 +142,7 @@ def report(
 def _refuse_options_of_medals(
     experiments: list[str], group_by: GroupBy | None, as_of: datetime | None, columns: list[str]
 ) -> None:
-    """Refuse what is only for medal rates, where success is asked for."""
+    """Refuse options that are only for medal rates, if success rates are requested."""
     if group_by is not None:
         raise Invalid(
             "--group-by is for medal rates: success against baselines has a row for each "
@@ -171,7 +171,8 @@ def compare(
     """Compare two experiments, or all pairs of several, over the same competitions.
 
     For two it prints the paired difference with its tests; for more, intervals that hold for all
-    pairs together, Holm's p, possible ranks, and letters for what cannot be told apart.
+    pairs together, Holm's p, possible ranks, and letters that differ only for significant
+    differences.
     """
     if rate not in RATES:
         raise Invalid(f"--rate is one of {', '.join(RATES)}, not {rate!r}.")

@@ -33,7 +33,7 @@ def results(
             path = path_to("experiments", experiment, "outcomes")
             rows = there.get(path, archived=archived)["items"]
     else:
-        # They load what statistics need, which a command with --url does not.
+        # Imported here: they load statistics, which a command with --url does not need.
         from app.reports.run_outcomes import outcomes_report
         from app.services.results.run_outcomes import outcomes_of
 
@@ -69,6 +69,6 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _state(row: dict[str, Any]) -> str:
-    """Why a run has no score, or the kind of its score."""
+    """The reason why a run has no score, or the kind of its score."""
     failure = None if row["failure"] == Failure.NONE else row["failure"]
     return str(row["why"] or failure or row["sort"] or "no score")

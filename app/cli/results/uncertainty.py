@@ -64,7 +64,7 @@ def _elsewhere(there: Remote, experiment: str, *, archived: bool) -> Document:
 
 
 def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
-    # They load what statistics need, which a command with --url does not.
+    # Imported here: they load statistics, which a command with --url does not need.
     from app.cli.progress import step_progress
     from app.reports.uncertainty import noise_report
     from app.services.grading import uncertainty as estimates
@@ -74,7 +74,7 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
         scores = final_scores(context, experiment, archived=archived)
         waiting = [one.submission for one in scores if one.kept is None and one.regrade is None]
         with step_progress() as progress:
-            progress(experiment, 0, len(waiting))  # the first one takes its time, too
+            progress(experiment, 0, len(waiting))  # the first one takes time, too
             for submission in waiting:
                 with _reported(submission):
                     found = estimates.find(context, submission)
@@ -87,7 +87,7 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _reported(submission: str) -> Iterator[None]:
-    """Report an error with one submission, and go on with the others."""
+    """Report an error with one submission, and continue with the others."""
     try:
         yield
     except PodiumError as error:

@@ -10,14 +10,14 @@ from app.errors import Invalid
 
 
 def write_file(option: str, file: Path, data: bytes) -> None:
-    """Write `data` into `file`, which `option` names. If that fails, the file is as it was.
+    """Write `data` into `file`, which `option` names. If that fails, the file does not change.
 
     Raises:
         Invalid: the file cannot be written; says why.
     """
     try:
         if file.exists() and not file.is_file():
-            file.write_bytes(data)  # a pipe or a device, which stays what it is
+            file.write_bytes(data)  # a pipe or a device, which is not replaced
         else:
             _replace(file.resolve(), data)
     except RuntimeError:  # of `resolve`
