@@ -87,10 +87,14 @@ def page(
 
 def _shown(context: Context, found: list[RegradeRecord]) -> list[ShownRegrade]:
     with context.database.read() as session:
+        # First: what is added to a regrade between the queries would make its number negative.
         counts = outcomes.progress(session, [one.id for one in found])
-        missing = {
-            one.id: 0 if one.submission_id else members.count_missing(session, one) for one in found
+        whole = [one for one in found if one.submission_id is None]
+        settled = {
+            slug: members.count_settled(session, slug)
+            for slug in {one.competition for one in whole}
         }
+    missing = {one.id: settled[one.competition] - sum(counts[one.id].values()) for one in whole}
     return [
         ShownRegrade(
             one,
@@ -99,7 +103,7 @@ def _shown(context: Context, found: list[RegradeRecord]) -> list[ShownRegrade]:
             graded=counts[one.id].get(SubmissionState.GRADED, 0),
             rejected=counts[one.id].get(SubmissionState.REJECTED, 0),
             failed=counts[one.id].get(SubmissionState.FAILED, 0),
-            missing=missing[one.id],
+            missing=missing.get(one.id, 0),
         )
         for one in found
     ]

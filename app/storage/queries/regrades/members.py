@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, insert, literal, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, func, insert, literal, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, SubmissionState
@@ -40,7 +40,7 @@ def settled_after(session: Session, regrade: RegradeRecord, after: str) -> list[
     At most `LISTED_AT_ONCE`. Submissions that the regrade has already are included, because
     PostgreSQL may not have statistics of them yet and would choose a slow plan.
     """
-    query = _submissions(regrade).where(*_settled(regrade), SUBMISSION.c.id > after)
+    query = _submissions(regrade).where(*_settled(regrade.competition), SUBMISSION.c.id > after)
     return [AddedSubmission(*row) for row in session.execute(query.limit(LISTED_AT_ONCE))]
 
 
@@ -84,20 +84,35 @@ def _missing(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
         .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
         .exists()
     )
-    return *_settled(regrade), ~known
+    return *_settled(regrade.competition), ~known
 
 
-def _settled(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
-    of_competition = RUN.c.competition == regrade.competition
+def _settled(competition: str) -> tuple[ColumnElement[bool], ...]:
+    of_competition = RUN.c.competition == competition
     return of_competition, SUBMISSION.c.state.in_(sorted(SETTLED))
 
 
+def count_settled(session: Session, competition: str) -> int:
+    """How many submissions to a competition are settled."""
+    return int(session.execute(select(_count_settled(competition))).scalar_one())
+
+
 def count_missing(session: Session, regrade: RegradeRecord) -> int:
-    """How many settled submissions of the competition the regrade does not have."""
+    """How many settled submissions of the competition the regrade does not have.
+
+    All that it has are settled ones of the competition. So two counts are enough, which take a
+    fifth of the time of looking for each submission among those of the regrade.
+    """
+    own = select(func.count()).select_from(TABLE).where(TABLE.c.regrade_id == regrade.id)
+    query = select(_count_settled(regrade.competition) - own.scalar_subquery())
+    return int(session.execute(query).scalar_one())
+
+
+def _count_settled(competition: str) -> ScalarSelect[int]:
     query = (
         select(func.count())
         .select_from(SUBMISSION)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(*_missing(regrade))
+        .where(*_settled(competition))
     )
-    return int(session.execute(query).scalar_one())
+    return query.scalar_subquery()
