@@ -1,7 +1,7 @@
-"""Read a file of BSON documents one by one, and leave fields out, as the bytes they are.
+"""Read the bytes of BSON documents one by one, and remove fields from them.
 
 A document is its length, elements and a zero; an element is a type, a name that ends with a zero,
-and a value, whose length its type tells: https://bsonspec.org/spec.html.
+and a value, whose length depends on the type: https://bsonspec.org/spec.html.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def without(document: bytes, name: str) -> bytes:
 
 
 def _elements(document: bytes) -> Iterator[tuple[int, bytes, int, int, int]]:
-    """The type and name of each element, and where it, its value and what follows begin."""
+    """The type and name of each element, and the positions of it, its value and its end."""
     place, last = _LENGTH.size, len(document) - 1
     while place < last:
         zero = document.index(b"\0", place + 1)
@@ -83,5 +83,5 @@ def _size(kind: int, document: bytes, value: int) -> int:
     (length,) = _LENGTH.unpack_from(document, value)
     if length < 0:
         raise ValueError("a document is damaged")
-    # The length of a document counts its own four bytes; a binary's neither them nor its kind.
+    # The length of a document includes its own four bytes; that of a binary does not, nor its kind.
     return int(length) + {_DOCUMENT: 0, _ARRAY: 0, _BINARY: 5}.get(kind, 4)

@@ -36,8 +36,8 @@ def split_by_category(
 ) -> tuple[list[LabelledImage], list[LabelledImage]]:
     """The images for training, category after category, and those of the test set, shuffled.
 
-    `share` of each category is drawn; of fewer than five images the last one is taken, and a single
-    one stays. With `always_drawn` small categories are drawn from as others are.
+    `share` of each category is drawn. Of fewer than five images the last one is taken, and a single
+    image stays. With `always_drawn` small categories are treated like others.
 
     Raises:
         ValueError: images and annotations are not in the same order, or a category cannot be split.

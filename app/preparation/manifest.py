@@ -1,6 +1,6 @@
 """The manifest of a prepared folder: each file with its size and SHA-256, and how it was made.
 
-It is written last. A folder without one was not prepared to its end, or not by this program.
+It is written last. A folder without one was not prepared completely, or not by this program.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from app.errors import BadCompetition
 from app.regular_file import file_digest
 
 FILE = "manifest.json"
-LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide what is written
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide the bytes
 LARGEST = 512 << 20  # bytes
 Progress = Callable[[str, int], None]
 
 
 def _only(names: Iterable[str]) -> BeforeValidator:
-    """Refuse an object with another key, by one error: pydantic makes one for each."""
+    """Refuse an object with unknown keys by one error, since pydantic makes one for each."""
     known = frozenset(names)
 
     def check(value: Any) -> Any:
@@ -72,7 +72,7 @@ class Manifest(BaseModel):
     source: dict[str, Any]
     made_by: Annotated[dict[str, str], BeforeValidator(_texts)]
     self_test: dict[str, Any]
-    # After the first mistake the rest is not looked at: a file of 10 MB took 8 GB of memory.
+    # Checking stops at the first mistake: otherwise a file of 10 MB took 8 GB of memory.
     files: Annotated[list[Annotated[ListedFile, _only(ListedFile.model_fields)]], FailFast()]
 
 
@@ -81,7 +81,7 @@ MANIFEST = TypeAdapter(Annotated[Manifest, _only(Manifest.model_fields)])
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How a folder differs from its manifest: names of files, sorted; of changed ones with how."""
+    """The differences of a folder from its manifest: sorted names of files; `changed` says how."""
 
     missing: tuple[str, ...]
     extra: tuple[str, ...]
@@ -101,7 +101,7 @@ class Differences:
 
 
 def listed_files(folder: Path, progress: Progress | None = None) -> list[ListedFile]:
-    """Every file of a folder but the manifest, sorted by name, each read to its end.
+    """Every file of a folder except the manifest, sorted by name, each read to its end.
 
     Raises:
         BadCompetition: there is a link, a device or a name that is no text, which no manifest
@@ -130,7 +130,7 @@ def _fault(name: str, entry: os.stat_result) -> str:
 
 
 def root_digest(files: Iterable[ListedFile]) -> str:
-    """One digest of all files: it depends on their names and bytes alone."""
+    """One digest of all files, which depends only on their names and bytes."""
     digest = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.name):
         digest.update(f"{file.sha256} {file.bytes} {file.name}\n".encode())
@@ -138,13 +138,13 @@ def root_digest(files: Iterable[ListedFile]) -> str:
 
 
 def libraries() -> dict[str, str]:
-    """The versions of Python and of the libraries that decide what is written."""
+    """The versions of Python and of the libraries that determine the written bytes."""
     return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the manifest after everything else is on the disk."""
-    os.sync()  # one call for all files: a sync of each takes longer than writing them
+    os.sync()  # one call for all files, since a sync of each takes longer than writing them
     text = manifest.model_dump_json(indent=1) + "\n"
     with (folder / FILE).open("x", encoding="utf-8") as file:
         file.write(text)
@@ -222,7 +222,7 @@ def _change(path: Path, entry: os.stat_result, listed: ListedFile) -> str:
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """All that is not a directory below a folder, but for the manifest. No link is followed."""
+    """Everything below a folder except directories and the manifest. Follows no links."""
     for directory, folders, files in os.walk(folder):
         links = [name for name in folders if Path(directory, name).is_symlink()]
         for name in (*files, *links):

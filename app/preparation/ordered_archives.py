@@ -1,4 +1,4 @@
-"""Archives whose files can only be read in the order of the archive: 7z and tar."""
+"""Archives whose files can be read only in the order of the archive: 7z and tar."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def names(archive: str, stream: IO[bytes]) -> list[str]:
     """
     if not archive.endswith(".7z"):
         return tar_files.names(stream)
-    from app.preparation import seven_zip  # needs py7zr, which not everybody has
+    from app.preparation import seven_zip  # needs py7zr, which is optional
 
     return seven_zip.names(stream)
 

@@ -1,4 +1,4 @@
-"""Write the files of a prepared competition: the same bytes for everybody."""
+"""Write the files of a prepared competition, with the same bytes for everybody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # the time of members: an archive's bytes depend on content alone
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the time of members: an archive depends only on its content
 
 
 def write_csv(table: pd.DataFrame, file: Path, **options: Any) -> None:
@@ -25,7 +25,7 @@ def write_csv(table: pd.DataFrame, file: Path, **options: Any) -> None:
 
 @contextlib.contextmanager
 def zipped(archive: Path, member: str) -> Iterator[IO[bytes]]:
-    """A stream into the only member of a new zip archive, which is written as it comes.
+    """A stream into the only member of a new zip archive, which is written piece by piece.
 
     Raises:
         FileExistsError: the archive was written before.

@@ -1,4 +1,4 @@
-"""The files that Kaggle gives for a competition, read in place: nothing is unpacked."""
+"""Kaggle's files for a competition, read in place, without unpacking them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ IN_MEMORY = 64 * 1024 * 1024
 class RawFiles:
     """A folder of Kaggle's files, or Kaggle's archive of them.
 
-    A file is looked for by its name in the folder or archive, and then in an archive `NAME.zip`
-    there, as Kaggle packs single files. `within` names another archive there that contains it.
-    `grading_only` leaves out what `copy_bulk` would copy: images, sound, structures.
-    `fetch` is called with the name of each member of Kaggle's archive before it is read: only the
-    list of members may have been downloaded.
+    A file is searched for by its name in the folder or archive, and then in an archive `NAME.zip`
+    there, because Kaggle packs single files so. `within` names another archive there that contains
+    it. `grading_only` leaves out the files of `copy_bulk`: images, sound, structures. `fetch` is
+    called with the name of each member of Kaggle's archive before it is read, because only the list
+    of members may have been downloaded.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RawFiles:
         return stream
 
     def open_seekable(self, name: str) -> IO[bytes]:
-        """Open a file that is read from any place, as archives and Parquet files are.
+        """Open a file that is read at any position, such as an archive or a Parquet file.
 
         A file in Kaggle's archive is copied to a temporary file first.
 
@@ -98,7 +98,7 @@ class RawFiles:
     def copy(self, name: str, target: Path, *, within: str | None = None) -> None:
         """Copy a file to `target` without holding it in memory.
 
-        A file that lies unpacked on the same disk is shared with `target`, not copied.
+        A file that is unpacked on the same disk is shared with `target`, not copied.
 
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
@@ -112,7 +112,7 @@ class RawFiles:
             shutil.copyfileobj(source, copy, 1 << 20)
 
     def copy_bulk(self, copies: Iterable[tuple[str, Path]], *, within: str | None = None) -> None:
-        """Copy files that agents need and no grader does: pairs of a name and its target.
+        """Copy files that only agents need, not graders: pairs of a name and its target.
 
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
@@ -150,7 +150,7 @@ class RawFiles:
     ) -> None:
         """Put such files into a new zip archive: pairs of a name and the member's name.
 
-        Members are stored as they are: images and sound are packed already.
+        Members are stored uncompressed, because images and sound are compressed already.
 
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
@@ -182,7 +182,7 @@ class RawFiles:
         return sorted(name for name in names_below(self.root) if (self.root / name).is_file())
 
     def _make_folder_of(self, target: Path) -> None:
-        """Once for each folder: competitions have 100,000 images in one."""
+        """Do it once for each folder, because competitions have 100,000 images in one."""
         folder = target.parent
         if folder not in self._folders:
             require_inside(str(folder).removeprefix("/"))
@@ -210,7 +210,7 @@ class RawFiles:
         return self._open.enter_context(zipfile.ZipFile(self._seekable(stream)))
 
     def _seekable(self, stream: IO[bytes]) -> IO[bytes]:
-        """A file that can be read from any place; open until the end."""
+        """A file that can be read at any position; it stays open until the end."""
         self._open.enter_context(stream)
         if self._top is None:
             return stream

@@ -1,4 +1,4 @@
-"""Names of raw files. Many are read from tables among the raw files, which a stranger wrote."""
+"""Check names of raw files. Many come from tables among the raw files, which a stranger wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def require_inside(name: str) -> None:
     Raises:
         Invalid: it does, or would below another folder.
     """
-    # After an empty part comes an absolute path: Path("public", "/etc/x") is /etc/x.
+    # An absolute path begins with an empty part: Path("public", "/etc/x") is /etc/x.
     if any(part in ("", "..") for part in name.split("/")):
         raise Invalid(
             f"The raw files name a file {name!r}, which leads out of their folder. Whoever packed "
@@ -26,7 +26,7 @@ def require_inside(name: str) -> None:
 
 
 def names_below(folder: Path) -> Iterator[str]:
-    """The paths below a folder of all that is no folder.
+    """The paths of everything below a folder that is not a folder.
 
     Raises:
         BadCompetition: there is a link to a folder. It is not followed, for an archive may have
@@ -46,8 +46,8 @@ def names_below(folder: Path) -> Iterator[str]:
 def require_no_way_out(folder: Path, root: Path) -> None:
     """Check that neither a folder nor a link below it leads out of the folder `root`.
 
-    Who unpacks a stranger's archive has its links, too. The files that they lead to, such as a key
-    or the answers of another competition, would become files that agents read.
+    An archive of a stranger may contain links. The files to which they lead, such as a key or the
+    answers of another competition, would become files that agents read.
 
     Raises:
         BadCompetition: one does; the error names it.

@@ -1,7 +1,7 @@
-"""The program that runs a prepare.py: FILE RAW PUBLIC PRIVATE, and what is asked for.
+"""The program that runs a prepare.py: FILE RAW PUBLIC PRIVATE, and options.
 
-It is a process of its own, because a prepare.py may use much memory and import anything. It ends
-when the process that started it does.
+It is a separate process, because a prepare.py may use much memory and import anything. It ends when
+the process that started it ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main(
     grading_only: bool = False,
     fetch: Callable[[str], None] | None = None,
 ) -> None:
-    """Call the function `prepare_files` of a prepare.py, or `prepare` where there is no such.
+    """Call the function `prepare_files` of a prepare.py, or `prepare` if it has none.
 
     `prepare_files` reads `RawFiles`, an archive too; `prepare` gets the folder of the raw files.
     `fetch` is called with the name of each file of the archive before it is read.
@@ -49,7 +49,7 @@ def main(
 
 
 class Parent:
-    """The socket to the process that started this one: it brings files, and its end is our end."""
+    """The socket to the parent process, which fetches files. If it closes, this process ends."""
 
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
@@ -66,7 +66,7 @@ class Parent:
         try:
             while answer := self._socket.recv(1):
                 self._answers.put(answer)
-        finally:  # also by an error: it ended with a request that it had not read
+        finally:  # an error also means that it ended, with a request that it had not read
             os._exit(ORPHANED)
 
 

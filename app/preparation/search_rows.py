@@ -13,7 +13,7 @@ from app.errors import Invalid
 from app.grading.reading.records import BrokenCsvError, records
 
 QUOTED = re.compile(r'[",\r\n]')
-LEAST = 10  # rows of either part: fewer make a score of little use
+LEAST = 10  # rows of each part; with fewer a score is of little use
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class SearchSplit:
 
 
 def mark_search_rows(text: str, share: float, seed: int) -> SearchSplit:
-    """Make `share` of the private rows Search, chosen at random; all other cells stay as they are.
+    """Mark a random `share` of the private rows as Search; all other cells stay unchanged.
 
     A file without the column `Usage` has private rows only.
 
@@ -67,5 +67,6 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _quoted(cell: str) -> str:
-    # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for the grader.
+    # Before Python 3.13 the module csv does not quote a single CR, which ends a line for the
+    # grader.
     return '"' + cell.replace('"', '""') + '"' if QUOTED.search(cell) else cell

@@ -22,9 +22,9 @@ except ModuleNotFoundError as missing:
 Use = Callable[[str, IO[bytes], int], None]
 Add = Callable[[str, IO[bytes]], None]
 
-IN_MEMORY = 64 * 1024 * 1024  # larger members wait in a temporary file
+IN_MEMORY = 64 * 1024 * 1024  # larger members are kept in a temporary file
 PACKED = [{"id": py7zr.FILTER_LZMA2, "preset": 6}]
-STORED = [{"id": py7zr.FILTER_COPY}]  # for images and sound, which are packed already
+STORED = [{"id": py7zr.FILTER_COPY}]  # for images and sound, which are compressed already
 
 
 def names(archive: IO[bytes]) -> list[str]:
@@ -47,7 +47,7 @@ def read(archive: IO[bytes], wanted: Collection[str], use: Use) -> None:
 
 @contextlib.contextmanager
 def written(archive: Path, *, stored: bool = False) -> Iterator[Add]:
-    """A function that adds a file, of its name and content, to a new archive.
+    """A function that adds a file, given its name and content, to a new archive.
 
     Raises:
         FileExistsError: the archive was written before.
@@ -77,21 +77,21 @@ class _Content(Py7zIO):
         return self._bytes.write(s)
 
     def close(self) -> None:
-        """Hand the content over."""
+        """Pass the content on."""
         with self._bytes as content:
             content.seek(0)
             self._use(self._name, content, self._size)
 
     def read(self, size: int | None = None) -> bytes:
-        """Not needed: nothing reads what is being written."""
+        """Not needed, because nothing reads the file while it is written."""
         raise NotImplementedError
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """To the beginning, as py7zr does before it closes."""
+        """Go to the beginning, as py7zr does before it closes."""
         return self._bytes.seek(offset, whence)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing, because nothing is buffered."""
 
     def size(self) -> int:
         """The number of bytes so far."""

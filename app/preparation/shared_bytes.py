@@ -1,4 +1,4 @@
-"""Give a file a second name without a second copy of its bytes, where the file system can."""
+"""Give a file a second name without copying its bytes, if the file system supports it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def share(source: Path, target: Path) -> None:
 
 
 def _reflink(source: Path, target: Path, device: int) -> bool:
-    """Whether the new file shares the blocks of `source`; else there is no new file."""
+    """Whether the new file shares the blocks of `source`; otherwise there is no new file."""
     with source.open("rb") as old, target.open("xb") as new:
         try:
             fcntl.ioctl(new.fileno(), FICLONE, old.fileno())

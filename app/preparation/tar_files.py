@@ -14,8 +14,8 @@ from app.preparation.tar_stream import TarStream
 
 Use = Callable[[str, IO[bytes], int], None]
 
-_GZIP = b"\x1f\x8b"  # how such files begin
-_NO_LIMIT = 1 << 62  # bytes: the archive is the admin's own, and is read piece by piece
+_GZIP = b"\x1f\x8b"  # the first bytes of such files
+_NO_LIMIT = 1 << 62  # bytes; the archive is the admin's own, and is read piece by piece
 
 
 def names(archive: IO[bytes]) -> list[str]:
@@ -45,9 +45,9 @@ def read(archive: IO[bytes], wanted: Collection[str], use: Use) -> None:
 
 @contextlib.contextmanager
 def written(archive: Path) -> Iterator[Use]:
-    """A function that adds a file, of its name, content and size, to a new archive.
+    """A function that adds a file, given its name, content and size, to a new archive.
 
-    Members have no owner and no time, so that an archive's bytes depend on its contents alone.
+    Members have no owner and no time, so that an archive's bytes depend only on its contents.
 
     Raises:
         FileExistsError: the archive was written before.
@@ -63,9 +63,9 @@ def written(archive: Path) -> Iterator[Use]:
 
 
 def _members(archive: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The regular files of an archive, as `TarStream` bounds and checks it.
+    """The regular files of an archive, limited and checked by `TarStream`.
 
-    `tarfile` would take an archive that was cut, or has a damaged header, for a complete one.
+    `tarfile` would accept a truncated archive, or one with a damaged header, as complete.
     """
     head = cast(io.BufferedReader, archive).peek(len(_GZIP))[: len(_GZIP)]
     plain = cast(IO[bytes], gzip.GzipFile(fileobj=archive)) if head == _GZIP else archive

@@ -1,4 +1,4 @@
-"""A stream of a tar archive, with bounds that `tarfile` itself does not have."""
+"""A stream of a tar archive, with limits that `tarfile` does not have."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TarStream(io.RawIOBase):
     """Reads forward only, `limit` bytes at most, and headers of at most 16 KiB.
 
     Without it a header of a few bytes makes `tarfile` read gigabytes into memory, and an archive
-    that was cut between two members looks complete. Headers are checked before `tarfile` has them:
-    before Python 3.11.10 it takes time and memory that grow with the square of a pax header.
+    that was truncated between two members looks complete. Headers are checked before `tarfile` gets
+    them, because before Python 3.11.10 its time and memory grow with the square of a pax header.
     """
 
     def __init__(self, stream: IO[bytes], limit: int, too_large: str) -> None:
@@ -43,11 +43,11 @@ class TarStream(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """True; but only forward."""
+        """True, but only forward."""
         return True
 
     def tell(self) -> int:
-        """Bytes read or skipped."""
+        """The number of bytes that were read or skipped."""
         return self._position
 
     def next_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
@@ -55,7 +55,7 @@ class TarStream(io.RawIOBase):
         self._in_headers = True
         member = archive.next()
         self._in_headers = False
-        # tarfile keeps all members, and what global headers say, in memory. Nobody asks for them.
+        # tarfile keeps all members and global headers in memory, which nobody needs.
         archive.members = []  # type: ignore[attr-defined]
         archive.pax_headers = {}
         return member

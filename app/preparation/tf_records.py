@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import IO
 
 _HEADER = struct.Struct("<QI")
-_CHECKSUM = 4  # bytes behind the payload
+_CHECKSUM = 4  # bytes after the payload
 _POLYNOMIAL, _MASK = 0x82F63B78, 0xA282EAD8
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5  # wire types of protocol buffers
 _LARGEST = 1 << 31  # bytes; a message of protocol buffers is smaller
@@ -32,7 +32,7 @@ def texts(file: IO[bytes], feature: str) -> Iterator[str]:
 
 
 def payloads(file: IO[bytes]) -> Iterator[bytes]:
-    """The records. Lengths are checked by their sums; payloads are not, which would take hours.
+    """The records. The checksums of lengths are checked; those of payloads would take hours.
 
     Raises:
         ValueError: the file is cut, or a length does not fit its sum.
@@ -50,7 +50,7 @@ def payloads(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def masked_crc(data: bytes) -> int:
-    """The CRC-32C (Castagnoli) of a few bytes, rotated and shifted as these files have it."""
+    """The CRC-32C (Castagnoli) of a few bytes, rotated and shifted as in these files."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -95,7 +95,7 @@ def _fields(message: bytes, number: int) -> Iterator[bytes]:
 
 
 def _varint(message: bytes, place: int) -> tuple[int, int]:
-    """A number of seven bits in each byte, and the place behind it."""
+    """A number with seven bits in each byte, and the position after it."""
     number = 0
     for index, byte in enumerate(message[place : place + 10]):
         number |= (byte & 0x7F) << 7 * index

@@ -1,4 +1,4 @@
-"""OpenSSH's file of allowed signers: whose key may sign what, from when until when.
+"""OpenSSH's file of allowed signers: which keys may sign what, from when until when.
 
 The form is that of `ssh-keygen(1)`, section ALLOWED SIGNERS; times are in UTC.
 """
@@ -48,13 +48,13 @@ def allowed_signers(signers: Iterable[Signer]) -> str:
 
 
 def read_allowed_signers(text: str) -> list[Signer]:
-    """The signers of a file. Keys of other types and authorities of certificates are left out.
+    """The signers of a file, without keys of other types and certificate authorities.
 
     Raises:
         BadReceipt: a line with an Ed25519 key cannot be read.
     """
     found = []
-    for number, line in enumerate(text.split("\n"), 1):  # as OpenSSH: no other character ends one
+    for number, line in enumerate(text.split("\n"), 1):  # as in OpenSSH, nothing else ends one
         if "ssh-ed25519" not in line or line.lstrip().startswith("#"):
             continue
         match = LINE.fullmatch(line.strip())
@@ -62,7 +62,8 @@ def read_allowed_signers(text: str) -> list[Signer]:
             continue
         options = OPTION.findall(match[2] or "") if match else []
         given = dict(options)
-        # Of two options alike it is not clear which counts, and an unknown one may forbid things.
+        # With a repeated option it is not clear which applies, and an unknown one may forbid
+        # things.
         if match is None or len(given) < len(options) or not given.keys() <= OPTIONS_KNOWN:
             raise BadReceipt(f"Line {number} of the allowed signers cannot be read: {line[:80]!r}.")
         name, _, _, key = match.groups()
@@ -74,7 +75,7 @@ def read_allowed_signers(text: str) -> list[Signer]:
 
 
 def read_revoked(text: str) -> set[bytes]:
-    """The keys of a file of revoked public keys, one line for each. Other types are left out.
+    """The keys of a file of revoked public keys, one per line, without other types.
 
     Raises:
         BadReceipt: a line is not a public key. A key that is not read would not be refused.

@@ -17,7 +17,7 @@ from app.receipts.checkpoints import MOST_ENTRIES, Checkpoint, read_checkpoint
 from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import read_statement, time_created
 
-BETWEEN = timedelta(hours=1)  # the times of a receipt and its entry: a clock may be set meanwhile
+BETWEEN = timedelta(hours=1)  # between a receipt and its entry: a clock may be set meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class CheckedReceipt:
-    """A receipt whose signature is good: its bytes, its statement and the name of its signer."""
+    """A receipt with a valid signature: its bytes, its statement and the name of its signer."""
 
     data: bytes
     statement: dict[str, Any]
@@ -68,7 +68,7 @@ def check_receipt(data: bytes, signature: str | None, trust: Trust) -> CheckedRe
 
 
 def _checked_by_any(data: bytes, keys: Sequence[bytes], trust: Trust) -> CheckedReceipt:
-    """The receipt by the first of these signers who may sign it; else why the first may not."""
+    """The receipt, by the first signer who may sign it; else the reason why the first may not."""
     refusals = []
     for public in keys:
         try:
@@ -148,7 +148,7 @@ def kept_checkpoint(older: str, trust: Trust) -> Checkpoint:
     Raises:
         BadProof: no allowed key signed it.
     """
-    # Whoever kept it knows when: that the key was stolen later does not matter.
+    # Its keeper knows when it was kept, so it does not matter whether the key was stolen later.
     return read_checkpoint(older, trust.signers, ())
 
 
@@ -178,8 +178,8 @@ def check_consistency(proof: dict[str, Any], older: str, trust: Trust) -> Checkp
 def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
     """Check that the log that has a receipt is the log of the other checkpoints.
 
-    A signer who shows two people two logs proves to each of them what that one asks for. Only
-    checkpoints of one size can be compared, so one of the others has to have the size of this one.
+    A signer who shows two people two logs can prove everything to each of them. Only checkpoints of
+    the same size can be compared, so one of the others must have the size of this one.
 
     Raises:
         BadProof: they are of different logs, or none of them has this size.

@@ -13,9 +13,9 @@ from app.receipts.errors import BadProof
 from app.receipts.sshsig import RECEIPT_NAMESPACE
 
 ALGORITHM = b"\x01"  # Ed25519, in the list of the signed note
-DASH = "— "  # begins the line of a signature
+DASH = "— "  # the beginning of a signature's line
 MOST_ENTRIES = 2**63 - 1
-# As in the Go library for signed notes. Each line may cost a signature over the whole text.
+# As in the Go library for signed notes. Each line may take one verification of the complete text.
 LARGEST_NOTE, MOST_SIGNATURES = 1_000_000, 100
 
 
@@ -39,10 +39,10 @@ def signed_checkpoint(checkpoint: Checkpoint, private: bytes) -> str:
 
 
 def read_checkpoint(note: str, signers: Iterable[Signer], revoked: Iterable[bytes]) -> Checkpoint:
-    """The checkpoint of a signed note, if the signer that its log is named after signed it.
+    """The checkpoint of a signed note, if the signer after whom its log is named signed it.
 
-    Other signers of the same file do not count: those of another Podium, and people whose keys sign
-    something else than receipts.
+    Other signers in the same file do not count, such as those of another Podium, or people whose
+    keys do not sign receipts.
 
     Raises:
         BadProof: the note is not well formed, or no allowed key of the log signed it.
@@ -84,7 +84,7 @@ def signed_text(note: str, signers: Iterable[Signer], revoked: Iterable[bytes]) 
 
 
 def verifier_key(name: str, public: bytes) -> str:
-    """A public key as verifiers of signed notes take it: name, hash and key with plus signs."""
+    """A public key for verifiers of signed notes: name, hash and key joined by plus signs."""
     key = base64.b64encode(ALGORITHM + public).decode()
     return f"{name}+{_key_hash(name, public).hex()}+{key}"
 
@@ -95,7 +95,7 @@ def _is_signature(line: str, signer: Signer, text: str) -> bool:
         return False
     try:
         raw = base64.b64decode(line.removeprefix(f"{DASH}{signer.name} "), validate=True)
-    except ValueError:  # no base64, or not even ASCII
+    except ValueError:  # not base64, or not even ASCII
         return False
     number, signature = raw[:4], raw[4:]
     is_key = number == _key_hash(signer.name, signer.public)

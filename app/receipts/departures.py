@@ -44,9 +44,9 @@ class FrozenPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunMade:
-    """A run as it was made, for the comparison with the plan.
+    """The properties of a run at its creation, for the comparison with the plan.
 
-    Of an imported run neither the policy nor the limits are known.
+    The policy and the limits of an imported run are not known.
     """
 
     id: str
@@ -95,9 +95,9 @@ def departures(
     imported: int,
     archived: Collection[str],
 ) -> list[dict[str, str]]:
-    """Everything that is not as planned, as code and text.
+    """All departures from the plan, as code and text.
 
-    `present` has what the experiment and its suite are now, and the padding of the receipt.
+    `present` has the present state of the experiment and its suite, and the padding of the receipt.
     `imported` is the number of imported results and runs; `archived` has the planned competitions
     that are archived.
     """
@@ -137,7 +137,8 @@ def _of_run(plan: FrozenPlan, run: RunMade, frozen_at: datetime) -> Iterable[tup
         yield "policy", f"{where}: planned the policy {plan.policy}, made with {run.policy}"
     if run.limits != plan.limits and not run.is_imported:
         yield "limits", f"{where}: planned the limits {plan.limits}, made with {run.limits}"
-    # A selected file is final also if it is not valid; without one, only a valid file is.
+    # A selected file is final even if it is not valid; without a selected one, only a valid file
+    # is.
     has_final = run.is_selected or run.is_graded
     if has_final and run.is_selected != (plan.selection == "selected"):
         chosen = "was selected" if run.is_selected else "is the last valid one"

@@ -10,8 +10,8 @@ from app.receipts import ed25519
 from app.receipts.errors import BadReceipt
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
-MOST_SIGNATURES = 100  # each signer is tried with each, over all bytes of the payload
-# Values of JSON take up to thirty times their bytes, and nothing has a signature that is known yet.
+MOST_SIGNATURES = 100  # each is tried with each signer, over all bytes of the payload
+# JSON values take up to thirty times their bytes, and no signature has been checked yet.
 MOST_VALUES = 100_000
 
 
@@ -37,13 +37,13 @@ def envelope(payload: bytes, signature: bytes, key_id: str) -> bytes:
 
 
 def read_envelope(data: bytes) -> tuple[bytes, list[bytes]] | None:
-    """The payload and the signatures of an envelope; None if the bytes are none.
+    """The payload and the signatures of an envelope; None if the bytes are not an envelope.
 
     Raises:
         BadReceipt: it is an envelope, but not of a receipt.
     """
     if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        return None  # base64 has none of these, so it is no envelope of up to MOST_SIGNATURES
+        return None  # not in base64, so it is no envelope of up to MOST_SIGNATURES
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """The Merkle tree of RFC 6962, section 2.1: hashes, proofs, and their verification (RFC 9162).
 
-`Node` answers with the hash of a complete subtree: of its 2**level leaves, the first is number
-place * 2**level. So a root or a proof needs some log2(size) hashes, not all of them.
+`Node` returns the hash of a complete subtree with 2**level leaves, of which the first has the
+number place * 2**level. So a root or a proof needs some log2(size) hashes, not all of them.
 """
 
 from __future__ import annotations

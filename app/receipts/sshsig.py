@@ -1,6 +1,6 @@
 """Detached signatures as `ssh-keygen -Y sign` makes them: OpenSSH's PROTOCOL.sshsig, version 1.
 
-A signature names a namespace, so that one made for another purpose is not a signature of a receipt.
+A signature contains a namespace, so that one made for another purpose is not valid for a receipt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SshSignature:
 
 
 def public_line(public: bytes) -> str:
-    """A public key as OpenSSH writes it: its type, and base64."""
+    """A public key in OpenSSH's form: its type, and base64."""
     return f"{KEY_TYPE.decode()} {base64.b64encode(_public_blob(public)).decode()}"
 
 
@@ -111,13 +111,13 @@ def _string(value: bytes) -> bytes:
 
 
 class _Fields:
-    """Reads the strings of SSH's wire format (RFC 4251) one after the other."""
+    """Reads the strings of SSH's wire format (RFC 4251) one after another."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
     def all(self, number: int) -> list[bytes]:
-        """So many strings, after which the data ends."""
+        """This number of strings, after which the data must end."""
         found = [self._next() for _ in range(number)]
         if self._data:
             raise ValueError("something follows the last string")

@@ -17,7 +17,7 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 class ReceiptKind(StrEnum):
     """The subject of a receipt."""
 
-    GRADE = "grade"  # how a closed run ended: the grade of its final submission, or why none
+    GRADE = "grade"  # how a closed run ended: its final grade, or why it has none
     EXPERIMENT = "experiment"  # all attempts of an experiment
     FREEZE = "freeze"  # the plan of an experiment, before its first run
 
@@ -40,7 +40,7 @@ class Facts:
 
     @property
     def digest(self) -> str:
-        """The digest of the facts: the same facts need no second receipt."""
+        """The digest of the facts, because the same facts need no second receipt."""
         document = [self.kind.value, self.subjects, self.body]
         text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Predict a target by scikit-learn's defaults: what a submission should beat."""
+"""Predict a target with scikit-learn's defaults, as a baseline for submissions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def predict(
     classifier = HistGradientBoostingClassifier(random_state=seed).fit(known, truth)
     if target.kind == "probability":
         classes = list(classifier.classes_)
-        if len(classes) == 1:  # as the first days of a split by time may have
+        if len(classes) == 1:  # possible for the first days of a split by time
             return [repr(float(classes[0]))] * len(asked)
         one = classes.index("1")
         return [repr(float(each)) for each in classifier.predict_proba(asked)[:, one]]
@@ -34,7 +34,7 @@ def predict(
 
 
 def described(target: Target) -> str:
-    """The method that made the predictions."""
+    """The name of the method that made the predictions."""
     kind = "Regressor" if target.kind == "number" else "Classifier"
     return f"HistGradientBoosting{kind} of scikit-learn {sklearn.__version__}, defaults"
 
@@ -42,7 +42,7 @@ def described(target: Target) -> str:
 def _encoded(
     train: pd.DataFrame, test: pd.DataFrame
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Columns of numbers as they are, others by the order of their values; empty cells are NaN."""
+    """Columns of numbers unchanged, others as ranks of their values; empty cells are NaN."""
     both = pd.concat([train, test])
     columns = []
     for name in both.columns:

@@ -1,4 +1,4 @@
-"""Look for what would tell the answers: equal rows on both sides, ids, order, copies."""
+"""Search for leaks of the answers: equal rows on both sides, ids, order, copies."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _repeated(train: pd.DataFrame, test: pd.DataFrame, features: list[str]) -> i
 
 
 def _codes(values: pd.Series[str]) -> pd.Series[float]:
-    """Numbers as they are, texts by their order."""
+    """Numbers unchanged, texts as codes in their order."""
     found = numbers(values)
     if found is not None:
         return found.reset_index(drop=True)
@@ -65,10 +65,10 @@ def _correlation(one: pd.Series[float], other: pd.Series[float]) -> float:
 
 
 def _is_copy(values: pd.Series[str], target: pd.Series[str], codes: pd.Series[float]) -> bool:
-    """Whether the target can be read off a column.
+    """Whether a column determines the target.
 
-    Then each value of one goes with one value of the other, or both have the same order. Values
-    that seldom repeat go with each other by chance.
+    Then each value of one belongs to one value of the other, or both have the same order. Values
+    that seldom repeat do so by chance.
     """
     distinct = target.nunique()
     if values.nunique() == distinct and REPEATS * distinct <= len(target):

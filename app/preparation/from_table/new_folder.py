@@ -35,7 +35,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class FolderFacts:
-    """Facts for competition.toml beside the data: the leaderboard's source, the baseline."""
+    """Further facts for competition.toml: the leaderboard's source, the baseline."""
 
     title: str
     leaderboard: str = ""
@@ -56,7 +56,7 @@ def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFr
 
 
 def write_folder(folder: Path, parts: Parts, target: Target, about: FolderFacts) -> None:
-    """Write all files of the competition but a leaderboard. The folder must be empty.
+    """Write all files of the competition except a leaderboard. The folder must be empty.
 
     Raises:
         BadCompetition, Invalid: no competition has such columns, or the metric does not take them.
@@ -156,7 +156,7 @@ def _guess(target: Target, common: str) -> str:
 
 def write_csv(table: pd.DataFrame, file: Path) -> None:
     """Write a table so that readers find the same cells in it."""
-    # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for readers.
+    # Before Python 3.13 the module csv does not quote a single CR, which ends a line for readers.
     names = pd.Series(table.columns, dtype=object)
     cells = (names, *(table[name] for name in table.columns))
     has_return = any(each.str.contains("\r", regex=False).any() for each in cells)

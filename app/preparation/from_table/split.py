@@ -19,10 +19,10 @@ DAY_OR_MONTH = r"^\s*(\d{1,2})([/.-])(\d{1,2})(?=\2\d\d)"  # the day or the mont
 def choose(
     how: How, by: pd.Series[str] | None, rows: int, share: float, seed: int
 ) -> tuple[Rows, Rows]:
-    """The places of the rows that stay and of those that are chosen, `share` of all rows.
+    """The positions of the remaining and of the chosen rows, which are `share` of all rows.
 
-    `by` has the classes, groups or times of the rows: chosen are as many of each class, whole
-    groups, or the latest times. Rows of one time stay together.
+    `by` has the classes, groups or times of the rows. The same share of each class is chosen, or
+    complete groups, or the latest times. Rows of one time stay together.
 
     Raises:
         Invalid: the rows cannot be split so.
@@ -47,7 +47,7 @@ def choose(
 
 
 def _why(how: How, by: pd.Series[str] | None) -> str:
-    """Why rows cannot be split so, where scikit-learn's words would not help."""
+    """The reason why rows cannot be split, if scikit-learn's message would not help."""
     if by is None:
         return ""
     counts = by.value_counts()
@@ -64,7 +64,7 @@ def _why(how: How, by: pd.Series[str] | None) -> str:
 
 
 def _times(values: pd.Series[str]) -> pd.Series[float]:
-    """The times as numbers that order them."""
+    """The times as numbers in the same order."""
     found = pd.to_numeric(values, errors="coerce")
     if found.isna().any():
         found = pd.to_datetime(_month_first(values), errors="coerce", format="mixed", utc=True)
@@ -79,7 +79,7 @@ def _times(values: pd.Series[str]) -> pd.Series[float]:
 
 
 def _month_first(values: pd.Series[str]) -> pd.Series[str]:
-    """The times with dates as 31/12/2024 written as 12/31/2024, which pandas would mix up.
+    """The times with dates such as 31/12/2024 as 12/31/2024; pandas would mix the two forms.
 
     Raises:
         Invalid: some dates have the day first and others the month, or all may have either.

@@ -1,4 +1,4 @@
-"""Read a table whose cells stay the text that they are in the file."""
+"""Read a table whose cells keep their text from the file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from app.errors import Invalid
 from app.grading.reading.utf8 import decode_text
 
 PACKED = ".gz"
-FIRST_BYTES = 1 << 16  # enough of a table to see another format or encoding
+FIRST_BYTES = 1 << 16  # enough of a table to recognise another format or encoding
 NOT_ASCII = bytes(range(128, 256))
 PARQUET = (".parquet", ".pq")
-# What pandas and pyarrow raise at a file that is none, or whose description of itself is wrong.
+# Errors of pandas and pyarrow for a file that is not a table, or has wrong metadata.
 UNREADABLE = (
     ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, NotImplementedError,
     csv.Error, zlib.error, pd.errors.ParserError,
@@ -49,7 +49,7 @@ def read_table(file: Path) -> pd.DataFrame:
     except UNREADABLE as error:
         why = str(error).strip().rstrip(".")
         raise Invalid(f"{file} cannot be read as a table: {why}.") from None
-    if not isinstance(table.index, pd.RangeIndex):  # pandas took the first cells for row names
+    if not isinstance(table.index, pd.RangeIndex):  # pandas has used the first cells as row names
         raise Invalid(f"{file}: the rows have more cells than the first line has names.")
     _require_names([str(name) for name in table.columns], file)
     if len(table) == 0:
@@ -72,7 +72,7 @@ def header(file: Path) -> list[str]:
 
 
 def _require_text(file: Path) -> None:
-    """Refuse another format or encoding by its first lines, in the words that submissions get.
+    """Refuse another format or encoding by the first lines, with the messages for submissions.
 
     Raises:
         Invalid: it is no text in UTF-8.
@@ -85,7 +85,7 @@ def _require_text(file: Path) -> None:
         decode_text(lines.rstrip(NOT_ASCII))  # the last character may be cut
     except Rejection as rejection:
         found = rejection.verdict.violations[0]
-        if found.code != ViolationCode.EMPTY_FILE:  # pandas says it, in words for a table
+        if found.code != ViolationCode.EMPTY_FILE:  # pandas reports it, with a message for a table
             raise Invalid(f"{file} cannot be read as a table: {found.message}.") from None
 
 
@@ -106,7 +106,7 @@ def _require_names(names: list[str], file: Path) -> None:
 
 
 def _with_index(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the columns that pandas kept as its index, when it wrote the file."""
+    """The table with the columns that were its index when pandas wrote the file."""
     is_named = any(name is not None for name in table.index.names)
     return table.reset_index(drop=not is_named)
 

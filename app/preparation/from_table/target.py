@@ -16,8 +16,8 @@ MAX_CLASSES = 1000
 ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is not a class
 CLASSES = ("label", "probability", "boolean")  # kinds of columns
 BOOLEANS = {"true": "1", "false": "0"}
-NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
-RARE = 0.8  # the share of the largest class from which accuracy says little
+NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # texts that mean a missing value
+RARE = 0.8  # from this share of the largest class on, accuracy says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Target:
 
     @property
     def least(self) -> float | None:
-        """The smallest number that the metric is defined for, where the kind does not state it."""
+        """The smallest number for which the metric is defined, if the kind does not state it."""
         return METRICS[self.metric].minimum if self.kind in ("number", "integer") else None
 
 
@@ -45,7 +45,7 @@ def numbers(values: pd.Series[str]) -> pd.Series[float] | None:
 
 
 def propose(values: pd.Series[str], metric: str = "") -> Target:
-    """The kind and the metric for a target; `metric` chooses the metric, and the kind that fits.
+    """The kind and the metric for a target; `metric` chooses the metric, and so a fitting kind.
 
     Raises:
         Invalid: values are missing, all equal or nearly all different texts, or the metric does
@@ -83,10 +83,10 @@ def propose(values: pd.Series[str], metric: str = "") -> Target:
 
 
 def answers(values: pd.Series[str], target: Target) -> pd.Series[str]:
-    """The target as the answers hold it: as 1 and 0 where probabilities are asked."""
+    """The target in the form of the answers: 1 and 0 if probabilities are predicted."""
     if target.kind != "probability":
         return values
-    ones = _numbered(values).astype(float).astype(int)  # a table may write 1.0
+    ones = _numbered(values).astype(float).astype(int)  # a table may have 1.0
     return ones.astype(str)
 
 
@@ -117,7 +117,7 @@ def _require_no_lack(values: pd.Series[str]) -> None:
 
 
 def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str, ...]]:
-    """The proposal, and all kinds that the column could have, the likeliest first."""
+    """The proposal, and all possible kinds of the column, the likeliest first."""
     found = numbers(_numbered(values))
     if found is not None and set(found) == {0.0, 1.0}:
         return (
@@ -127,7 +127,7 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
     are_few = distinct <= min(MAX_NUMERIC_CLASSES, len(values) // ROWS_PER_CLASS)
     is_whole = found is not None and bool((found == found.round()).all())
     if found is not None and is_whole and are_few and found.abs().max() >= FIRST_INEXACT:
-        found = None  # as texts, for different ones would be one double
+        found = None  # as texts, because different ones would be the same double
     if found is not None and is_whole and are_few:
         reason = f"it has {distinct} whole numbers, which look like classes"
         classes = Target("integer", _accuracy(values), reason, is_class=True)

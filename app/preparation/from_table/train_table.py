@@ -1,4 +1,4 @@
-"""Find the train table among Kaggle's files, and what is predicted by the sample submission."""
+"""Find the train table among Kaggle's files, and the target by the sample submission."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = 20  # names in a message
 class Predicted:
     """The column to predict and the column of ids; without one Podium makes ids.
 
-    `made_because` says why the first column of the sample submission does not serve as ids.
+    `made_because` says why the first column of the sample submission cannot be the ids.
     """
 
     target: str
@@ -30,7 +30,7 @@ class Predicted:
 
 
 def train_table(slug: str, names: Sequence[str], wanted: str = "") -> str:
-    """The file with the train table: `wanted`, or the one called train, or alone named after it.
+    """The file with the train table: `wanted`, or the one called train or with train in its name.
 
     Raises:
         Invalid: there is no such file, or there are several; the text names what there is.
@@ -84,7 +84,7 @@ def predicted(
 
 
 def is_table(name: str) -> bool:
-    """Whether a file is a table, or a table packed alone."""
+    """Whether a file is a table, or an archive with a table."""
     return bool(TABLE.search(name.lower().removesuffix(PACKED))) and "__MACOSX" not in name
 
 
