@@ -12,7 +12,7 @@ from app.metrics.class_codes import Classes, code_by_labels, code_classes
 from app.resampling.losses import accuracy
 from app.resampling.plan import Plan, group_sums, share, sums_plan
 
-# Of each class: rows predicted rightly, rows predicted, rows in the answers.
+# For each class: rows predicted correctly, rows predicted, rows in the answers.
 Value = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
@@ -29,7 +29,7 @@ class Pairs:
         self._right = group_sums(self.true[self._is_right], classes)
 
     def counts(self, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Rows predicted rightly, predicted and in the answers: each (resamples, classes)."""
+        """Rows predicted correctly, predicted, and in the answers: each (resamples, classes)."""
         right = self._right(weights[:, self._is_right])
         return right, self._predicted(weights), self._in_answers(weights)
 
@@ -98,7 +98,7 @@ def kappa(
     weights: Literal["linear", "quadratic", None] = None,
     labels: list[int] | None = None,
 ) -> Plan:
-    """`cohen_kappa_score`. Without `labels`, classes that a resample lacks have no place in it."""
+    """`cohen_kappa_score`. Without `labels`, classes that a resample lacks have no rank there."""
     if labels is None:
         pairs = Pairs(*code_classes(y_true, y_pred))
     else:
@@ -147,10 +147,10 @@ def _squares(true: FloatArray, predicted: FloatArray, place: FloatArray, rows: f
 
 
 def _averaged(y_true: Classes, y_pred: Classes, average: str, value: Value) -> Plan:
-    """A plan of a value of each class, averaged over classes as `f1_score` says."""
+    """A plan of a value of each class, averaged over classes as in `f1_score`."""
     if average == "micro":
-        # All classes counted together: as many rows predicted as there are in the answers, so
-        # that every one of these values is the accuracy.
+        # All classes together have as many predicted rows as rows in the answers, so each of these
+        # values is the accuracy.
         return accuracy(y_true, y_pred)
     if average == "binary":
         return _of_one(y_true, y_pred, value)

@@ -9,7 +9,7 @@ from app.metrics.regression import difference_of
 from app.resampling.plan import Plan, by_column, share, sums_plan
 from app.resampling.ranks import correlation, spearman_plan
 
-# A variance below this share of the mean square is what rounding leaves of no variance at all.
+# A variance below this share of the mean square is a rounding error of a variance of 0.
 ROUNDING = 1e-13
 
 
@@ -19,7 +19,7 @@ def pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
 
 
 def spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
-    """`spearman_corrcoef`. The drawn rows are ranked anew."""
+    """`spearman_corrcoef`. The drawn rows are ranked again."""
     return by_column(spearman_plan, y_true, y_pred)
 
 
@@ -56,7 +56,7 @@ def _pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
 def _explained(y_true: FloatArray, y_pred: FloatArray, *, centred: bool) -> Plan:
     deviations = _deviations(y_true)
     differences = np.clip(difference_of(y_true, y_pred), -LARGEST, LARGEST)
-    # The unit of both is that of the answers' spread, as far as no square leaves the range.
+    # The unit of both is the answers' spread, as long as no square overflows.
     unit = max(float(np.abs(deviations).max()), float(np.abs(differences).max()) / 1e150)
     answers, errors = deviations / unit, differences / unit
     if centred:
@@ -91,7 +91,7 @@ def _median_absolute(y_true: FloatArray, y_pred: FloatArray) -> Plan:
 
 
 def _spread(square: FloatArray, total: FloatArray, rows: int) -> FloatArray:
-    """The sum of squared deviations from the mean of what was drawn; 0 where only rounding is."""
+    """The sum of squared deviations from the mean of the drawn values; 0 for a rounding error."""
     found = square - total * total / rows
     return np.where(found > ROUNDING * square, found, 0.0)
 

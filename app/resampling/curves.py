@@ -1,6 +1,6 @@
-"""Plans of metrics of how a prediction orders answers of 0 and 1.
+"""Plans of metrics that measure how a prediction orders answers of 0 and 1.
 
-A cell is a value of the prediction with one answer. The cells of the answer 0 stand first, then
+A cell is a value of the prediction with one answer. The cells of the answer 0 come first, then
 those of the answer 1, each from the lowest prediction to the highest.
 """
 
@@ -70,7 +70,7 @@ def banded_area(
     def score(drawn: FloatArray) -> FloatArray:
         zeros, ones = order.split(drawn)
         count = ones.sum(axis=1, keepdims=True)
-        rates = share(count - _running(ones), count)  # of the ones from each place on
+        rates = share(count - _running(ones), count)  # of the ones from each position on
         height, integral = np.zeros_like(rates), np.zeros_like(rates)
         for (low, high), weight in bands:
             inside = np.clip(rates, low, high) - low
@@ -96,7 +96,7 @@ def _area(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     def score(weights: FloatArray) -> FloatArray:
         zeros, ones = order.split(weights)
         running = _running(zeros)
-        # A one stands above half of the zeros that it ties with.
+        # A one is above half of the zeros with which it ties.
         pairs = np.einsum("ij,ij->i", ones, np.take(running, below, axis=1, mode="clip"))
         if is_tied:
             pairs = (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from app.metrics.arrays import FloatArray
 from app.resampling.plan import Plan, group_sums
 
-AT_ONCE = 1 << 17  # numbers of a block of weights: 1 MB, which caches hold
+AT_ONCE = 1 << 17  # numbers of a block of weights: 1 MB, which fits into caches
 FEW = 16  # a binomial number takes as long as so many drawn rows
 CODES = 1 << 16  # values of two random bytes
 LARGEST_COUNT = 30  # a row is drawn more often with a probability below 1e-33
@@ -21,15 +21,15 @@ MARGIN = 4.0
 
 
 def draws(plan: Plan, rng: np.random.Generator, resamples: int) -> Iterator[FloatArray]:
-    """Blocks of weights (some resamples, cells), as many resamples as asked for in all.
+    """Blocks of weights (some resamples, cells), with the requested number of resamples in all.
 
-    As many rows as there are, each drawn from all of them: so cells are multinomial numbers.
+    As many rows as there are are drawn from all of them, so the numbers of cells are multinomial.
     """
     counts = plan.counts()
     is_few = plan.cells * FEW <= plan.rows
     block = max(1, min(resamples, AT_ONCE // (plan.cells if is_few else plan.rows)))
     rows = None if is_few else DrawnRows(plan.rows, rng)
-    # All rows are alike before they are drawn: so those of the first cell may be drawn first.
+    # All rows have the same chance, so those of the first cell may be drawn first.
     add = None
     if plan.cells < plan.rows:
         add = group_sums(np.repeat(np.arange(plan.cells), counts), plan.cells)
@@ -43,11 +43,11 @@ def draws(plan: Plan, rng: np.random.Generator, resamples: int) -> Iterator[Floa
 
 
 class DrawnRows:
-    """Draws `rows` rows with replacement from themselves: multinomial numbers, all chances alike.
+    """Draws `rows` rows with replacement from themselves: multinomial numbers with equal chances.
 
-    Independent Poisson numbers are multinomial once their sum is known. So each row first gets a
-    Poisson number with a mean a little below 1, and what the sum lacks is drawn row by row. This
-    takes a third of the time of drawing every row.
+    Independent Poisson numbers are multinomial, given their sum. So each row first gets a Poisson
+    number with a mean slightly below 1, and the rest of the sum is drawn row by row. This takes a
+    third of the time of drawing every row.
 
     Source: J. F. C. Kingman, Poisson Processes (1993), section 2.4, for the conditional numbers.
     """
@@ -57,7 +57,7 @@ class DrawnRows:
         self._rng = rng
         chances = _poisson_chances(max(0.0, 1.0 - MARGIN / sqrt(rows)))
         floors = np.floor(chances * CODES)
-        # The number of each code of two bytes. Codes beyond these hold the remainder.
+        # The number for each code of two bytes. Codes beyond these are for the remainder.
         self._numbers = np.repeat(np.arange(len(chances)), floors.astype(np.int64)).astype(np.uint8)
         rest = chances * CODES - floors
         self._rest = rest / (rest.sum() or 1.0)
@@ -65,7 +65,8 @@ class DrawnRows:
     def draw(self, resamples: int) -> FloatArray:
         """How often each row is drawn, (resamples, rows)."""
         weights = np.empty((resamples, self._rows))
-        # Ufuncs and methods of arrays: functions of numpy take as long to call as 300 rows to draw.
+        # Uses ufuncs and methods of arrays, since to call a numpy function takes as long as 300
+        # rows.
         for drawn in weights:
             missing = -1
             while missing < 0:

@@ -23,7 +23,7 @@ from app.resampling.uncertainty import LEVEL, SEED, MedalChances, Uncertainty
 
 RESAMPLES = 1000
 LEAST_ROWS, LEAST_RESAMPLES = 10, 100
-MOST_UNDEFINED = 0.05  # of the resamples; beyond it the rest would say little of the score
+MOST_UNDEFINED = 0.05  # of the resamples; beyond it the rest would say little about the score
 
 
 def estimate(
@@ -39,7 +39,7 @@ def estimate(
 ) -> Uncertainty:
     """The noise of a built-in metric's score.
 
-    It stops when `is_over` says so; the result has the number of resamples done until then.
+    It stops when `is_over` returns true; the result has the number of resamples until then.
 
     Raises:
         ValueError: the metric is not defined for these answers.
@@ -67,7 +67,7 @@ def resampled(
 
 
 def summary(scores: FloatArray, board: Leaderboard | None, *, rows: int, seed: int) -> Uncertainty:
-    """Standard error, interval and chances of medals, of the scores of resamples."""
+    """Standard error, interval and chances of medals, from the scores of resamples."""
     is_defined = np.isfinite(scores)
     undefined = int(np.count_nonzero(~is_defined))
     found = scores[is_defined]

@@ -122,7 +122,7 @@ def _columns(values: Any) -> Any:
 
 
 def _bounded(values: FloatArray) -> FloatArray:
-    # An infinite loss times a weight of 0 would not be a number.
+    # An infinite loss times a weight of 0 would be NaN.
     bounded: FloatArray = _columns(np.minimum(values, LARGEST))
     return bounded
 
@@ -134,7 +134,7 @@ def _scales(values: FloatArray) -> FloatArray:
 
 
 def _mean(columns: FloatArray) -> FloatArray:
-    """The mean over columns, as `mean_over_columns` computes it: held in range."""
+    """The mean over columns, kept in range as in `mean_over_columns`."""
     with np.errstate(over="ignore"):
         means = (columns / columns.shape[1]).sum(axis=1)
     held: FloatArray = np.clip(means, -LARGEST, LARGEST)

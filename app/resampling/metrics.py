@@ -1,4 +1,4 @@
-"""The plan of each built-in metric, and a slow one for those without a plan of their own."""
+"""The plan of each built-in metric, and a slow plan for those without one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PLANS: Mapping[str, Callable[..., Plan]] = {
     "top_k_error": structures.top_k,
     "weighted_roc_auc_score": curves.banded_area,
 }
-# Metrics for which resampled rows say nothing, and why.
+# Metrics for which resampling is meaningless, and why.
 REFUSED: Mapping[str, str] = {
     "max_error": "the largest error is that of a single row: whether that row is drawn again says "
     "nothing of the error on other rows",
@@ -86,7 +86,7 @@ def slow_plan(metric: Callable[[Any, Any], float], y_true: Any, y_pred: Any) -> 
         drawn = np.repeat(np.arange(rows), weights.astype(np.int64))
         try:
             return metric(_take(y_true, drawn), _take(y_pred, drawn))
-        except ValueError:  # a metric says so where it is undefined
+        except ValueError:  # the metric raises this if it is undefined
             return float("nan")
 
     return Plan(rows, rows, None, score)

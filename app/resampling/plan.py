@@ -1,7 +1,7 @@
-"""How a score follows from how often each row of the test set is drawn.
+"""How a score is computed from the number of times that each row of the test set is drawn.
 
-Rows that a metric cannot tell apart make one cell: the classes that were right and those that were
-wrong, for example. A plan computes many scores at once from the number of drawn rows in each cell.
+Rows that a metric cannot distinguish make one cell, for example the correct and the wrong
+predictions. A plan computes many scores at once from the number of drawn rows in each cell.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WIDTH = 20  # mean cells of a group, from which adding up neighbours is faster t
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`rows` rows in `cells` cells; `cell_of_row` is None where each row is a cell.
+    """`rows` rows in `cells` cells; `cell_of_row` is None if each row is a cell.
 
     `score` takes the number of drawn rows in each cell, (resamples, cells), as float64. The numbers
     of a resample add up to `rows`.
@@ -54,7 +54,7 @@ class Plan:
 def sums_plan(values: NDArray[Any], combine: Combine, *, merge: bool = False) -> Plan:
     """A plan of a score that follows from sums over rows of `values`, (rows,) or (rows, k).
 
-    With `merge`, rows of equal values become one cell: use it where few values differ.
+    With `merge`, rows of equal values become one cell: use it if there are few different values.
     """
     table = np.asarray(values, dtype=np.float64)
     rows = len(table)
@@ -119,7 +119,7 @@ def group_sums(group: IntArray, groups: int) -> Sums:
 
 
 def share(part: NDArray[Any], whole: NDArray[Any], *, otherwise: float = np.nan) -> FloatArray:
-    """One divided by the other; `otherwise` where the whole is 0.
+    """One divided by the other; `otherwise` if the denominator is 0.
 
     >>> share(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
     array([0.5, nan])

@@ -1,7 +1,7 @@
 """Spearman's correlation of drawn rows: mean ranks, for many resamples at once.
 
-A running sum over neighbouring values waits at each for the one before. So the values are laid out
-in a table, neighbours one row apart, and whole rows are added at once.
+In a running sum, each step depends on the one before. So the values are arranged in a table, with
+neighbours one row apart, and complete rows are added at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from app.metrics.arrays import FloatArray, IntArray
 from app.resampling.plan import Plan, group_sums, share
 
 TABLE_ROWS = 16
-# Up to so many rows, ranks and their halves are exact as float32, which takes half of the memory.
+# Up to this number of rows, ranks and their halves are exact as float32, with half the memory.
 MOST_FLOAT32 = 1 << 22
 Ranks = NDArray[np.floating[Any]]
 # The weights of cells, and the same in fewer bytes, to ranks at the cells, and their spread.
@@ -24,7 +24,7 @@ Ranking = Callable[[FloatArray, Ranks], tuple[Ranks, FloatArray]]
 
 
 def spearman_plan(y_true: FloatArray, y_pred: FloatArray) -> Plan:
-    """The plan of `spearman_corrcoef` of one column. The drawn rows are ranked anew."""
+    """The plan of `spearman_corrcoef` of one column. The drawn rows are ranked again."""
     values, a = np.unique(y_true, return_inverse=True)
     predictions, b = np.unique(y_pred, return_inverse=True)
     a, b = places(len(values))[a], places(len(predictions))[b]
@@ -51,7 +51,7 @@ def _cells(pair: IntArray) -> tuple[IntArray, IntArray]:
     order = np.argsort(pair)
     in_order = pair[order]
     is_new = np.concatenate([[True], in_order[1:] != in_order[:-1]])
-    if is_new.sum() > len(pair) / 2:  # adding up the weights of so few alike rows takes longer
+    if is_new.sum() > len(pair) / 2:  # adding up the weights of so few equal rows takes longer
         is_new[:] = True
     cell_of_row = np.empty_like(order)
     cell_of_row[order] = np.cumsum(is_new) - 1
@@ -59,7 +59,7 @@ def _cells(pair: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def places(count: int) -> IntArray:
-    """The places of `count` values in the layout of `mean_ranks`: a table, then the remainder.
+    """The positions of `count` values in the layout of `mean_ranks`: a table, then the remainder.
 
     >>> places(35)[[0, 1, 2, 15, 16, 17, 31, 32, 33, 34]]
     array([ 0,  2,  4, 30,  1,  3, 31, 32, 33, 34])
@@ -134,6 +134,6 @@ def _rank_spread(drawn: FloatArray, rows: int) -> FloatArray:
 
 
 def correlation(covariance: FloatArray, spread_a: FloatArray, spread_b: FloatArray) -> FloatArray:
-    """Covariance by spreads: 0 for constant predictions, NaN for constant answers."""
+    """Covariance divided by spreads: 0 for constant predictions, NaN for constant answers."""
     found = share(covariance, np.sqrt(spread_a) * np.sqrt(spread_b), otherwise=0.0)
     return np.where(spread_a > 0, np.clip(found, -1.0, 1.0), np.nan)

@@ -1,4 +1,4 @@
-"""The noise of a score, in a module of its own: the server need not import what computes it."""
+"""The noise of a score, in a separate module, so that servers need not import its computation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class MedalChances:
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """How far a score would have been off with other test rows like these.
+    """How much a score would differ with other test rows like these.
 
     `standard_error` is the standard deviation of the scores of the resamples (ddof = 1), `low` and
     `high` are their 2.5 and 97.5 percentiles. `rows` is the number of test rows, `undefined` that

@@ -24,22 +24,22 @@ Cells = npt.NDArray[np.float32]
 
 
 def cells_of(sketch: Sketch) -> Cells | None:
-    """The numbers of a sketch; None where there are none, or too few different ones."""
+    """The numbers of a sketch; None if there are none, or too few different ones."""
     cells: Cells = np.frombuffer(sketch.cells, dtype="<f4")
     distinct = {f"{value:.3g}" for value in set(cells.tolist())}
     return cells if len(distinct) >= VARIED else None
 
 
 def is_constant(sketch: Sketch) -> bool:
-    """Whether all numbers of a sketch are equal; False where there are none."""
+    """Whether all numbers of a sketch are equal; False if there are none."""
     return len(set(np.frombuffer(sketch.cells, dtype="<f4").tolist())) == 1
 
 
 def near_shares(cells: Cells, others: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
     """For each row of `others`, shape (n, 64): the share of its numbers that are near to `cells`.
 
-    Numbers are near if they differ by at most a thousandth. Where all are probabilities, so must
-    be their distances from 1. Rows of which few of the first numbers are near have 0.
+    Numbers are near if they differ by at most a thousandth. If all are probabilities, their
+    distances from 1 must be near, too. Rows with few near numbers among the first have 0.
     """
     shares = np.zeros(len(others))
     glance = _near(cells[:_FIRST_CELLS], others[:, :_FIRST_CELLS], cells)
@@ -60,9 +60,9 @@ def _near(cells: Cells, others: Cells, all_cells: Cells) -> npt.NDArray[np.bool_
 def changed_rows(changed: int, blocks: int, rows: int) -> int:
     """About how many of the rows of two files differ, if `changed` of the blocks do.
 
-    Exact for up to 64 rows. Beyond, several changed rows may lie in one block: of `b` blocks, `c`
-    of which differ, about `-b ln(1 - c / b)` rows differ (linear counting: Whang, Vander-Zanden
-    and Taylor, 1990).
+    Exact for up to 64 rows. Beyond that, several changed rows may be in one block: if `c` of `b`
+    blocks differ, about `-b ln(1 - c / b)` rows differ (linear counting: Whang, Vander-Zanden and
+    Taylor, 1990).
 
     >>> changed_rows(3, 64, 60), changed_rows(3, 64, 1000), changed_rows(40, 64, 1000)
     (3, 3, 63)
@@ -77,7 +77,7 @@ def changed_rows(changed: int, blocks: int, rows: int) -> int:
 def few(rows: int) -> int:
     """The number of rows that count as few in a file.
 
-    Two files that each change one row of a third differ in two.
+    Two files that each change one row of a third file differ in two rows.
 
     >>> few(20), few(100), few(1000), few(100_000)
     (1, 2, 5, 8)
@@ -86,9 +86,9 @@ def few(rows: int) -> int:
 
 
 def probes(sketches: Sequence[Sketch]) -> int:
-    """How many of a run's submissions differ from one before them in few rows, but in some.
+    """How many of a run's submissions differ from an earlier one in few rows, but at least one.
 
-    At least one submission, and not many: each is compared with each.
+    Pass at least one submission, but not many, because each is compared with each.
     """
     rows = np.array([one.rows for one in sketches])
     blocks = np.array([np.frombuffer(one.blocks, dtype="<u4") for one in sketches])

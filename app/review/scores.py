@@ -1,4 +1,4 @@
-"""Signals of a score: against the metric's bound, the human board, the public score and the clock.
+"""Signals of a score, compared with the metric's bound, the board, the public score and the clock.
 
 The scale is the board's own: the distances between its best team and its medal lines.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.domain.leaderboard import Leaderboard
 from app.review.signals import Finding, Level, Signal
 
-TOLERANCE = 1e-9  # a score this near to its bound counts as at it: logarithms are cut off at 1e-15
+TOLERANCE = 1e-9  # a score this near to its bound counts as perfect; logs are cut off at 1e-15
 FAST_SECONDS = 600.0
 FAR, VERY_FAR = 1.0, 3.0  # distances on the board
 
@@ -54,7 +54,7 @@ def _lead(one: ScoredSubmission, score: float) -> float:
 
 
 def _finite(difference: float) -> float:
-    """A difference of two scores; the largest number where it is larger: JSON has no infinity.
+    """A difference of two scores, at most the largest number, because JSON has no infinity.
 
     >>> _finite(1e308 - -1e308) == sys.float_info.max, _finite(-0.5)
     (True, -0.5)
@@ -66,7 +66,7 @@ def _perfect(one: ScoredSubmission) -> Finding | None:
     if one.bound is None or _lead(one, one.bound) < -TOLERANCE:
         return None
     humans = _teams_as_good(one)
-    # Where teams reached the bound, an honest agent can.
+    # If teams have reached the bound, an honest agent can reach it too.
     level = Level.ANNOTATE if humans else Level.REVIEW
     detail = {"score": one.score, "bound": one.bound, "teams_as_good": humans}
     return Finding(Signal.PERFECT_SCORE, level, detail)
@@ -108,7 +108,7 @@ def _fast(one: ScoredSubmission, *, is_perfect: bool) -> Finding | None:
 
 
 def _best(board: Leaderboard | None) -> float | None:
-    """The best team's score, or the gold line where only lines are known."""
+    """The best team's score, or the gold line if only lines are known."""
     if board is None:
         return None
     return board.scores[0] if board.scores else board.lines.gold

@@ -1,4 +1,4 @@
-"""The kinds of signals, and how much attention each asks for."""
+"""The kinds of signals, and how much attention each needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Signal(StrEnum):
 
 
 class Level(StrEnum):
-    """How much attention a signal asks for."""
+    """How much attention a signal needs."""
 
     ANNOTATE = "annotate"  # worth knowing; honest runs have it too
     REVIEW = "review"  # a person should look at the run

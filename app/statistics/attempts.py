@@ -22,11 +22,11 @@ COUNTS = np.array([attempt_of("", "", 0, each).outcomes for each in range(KINDS)
 class Grid:
     """One experiment's outcomes: `outcomes[seed, competition, rate]` is 1 or 0.
 
-    `all_seeds` is the number of seeds, those that are left out included.
-    `counted[seed, competition]` is false where an attempt is missing and nothing is put in its
-    place; outcomes are 0 there. `missing` lists each (competition, seed) without a result, whatever
-    the padding does with it. `low` and `high` are the shares by [competition, rate] if all missing
-    attempts had failed, or if all had succeeded.
+    `all_seeds` is the number of seeds, including those that are left out. `counted[seed,
+    competition]` is false if an attempt is missing and is not replaced; outcomes are 0 there.
+    `missing` lists each (competition, seed) without a result, whatever the padding does with it.
+    `low` and `high` are the shares by [competition, rate] if all missing attempts had failed, or if
+    all had succeeded.
     """
 
     competitions: tuple[str, ...]
@@ -128,7 +128,7 @@ def make_grid(
     outcomes[:, failing] = 0
     missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
     successes, gone = outcomes.sum(axis=0, dtype=np.int64), (~there).sum(axis=0)
-    gone[failing] = 0  # those that are missing cannot succeed either
+    gone[failing] = 0  # missing ones cannot succeed either
     low, high = successes / len(there), (successes + gone[:, None]) / len(there)
     refused = padding is Padding.NONE and not set(missing) <= set(excused)
     as_they_are = padding in (Padding.AVAILABLE, Padding.NONE) and not refused

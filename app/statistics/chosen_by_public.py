@@ -1,7 +1,7 @@
-"""pass@k beside what a choice by public score really gets from k attempts.
+"""pass@k, and the success of the choice by public score among k attempts.
 
-pass@k is the chance that one of k attempts succeeds, whoever finds it. An agent that makes k
-attempts has to choose one, and can see public scores only. Here the best public score is chosen.
+pass@k is the chance that at least one of k attempts succeeds. An agent that makes k attempts has to
+choose one, and can see only public scores. Here the best public score is chosen.
 
 Intervals are Wilson's with an effective number of attempts (`app.statistics.intervals`), of the
 choice and of the gap. For competitions like these the variance is that of the competitions' values.
@@ -39,7 +39,7 @@ RESAMPLES = 500  # enough for a standard deviation within 3 %
 class ScoredAttempt:
     """An attempt: whether it counts, and its public score; higher is better.
 
-    None is an attempt without a valid submission, which is chosen only if all k are so.
+    None is an attempt without a valid submission, which is chosen only if all k have none.
     """
 
     success: bool
@@ -50,13 +50,13 @@ class ScoredAttempt:
 class ChosenAtK:
     """pass@k and the choice by public score over the same `competitions`, in percent.
 
-    `gap` is what is lost by choosing. `chosen_by_public95` and `gap95` are bootstraps over
-    competitions, None for one; they have no width where all competitions agree.
+    `gap` is the loss by the choice. `chosen_by_public95` and `gap95` are bootstraps over
+    competitions, None for one; they have no width if all competitions agree.
 
-    The others are never of zero width. `..._runs95` is for these competitions, run again: None
-    where one has a single attempt. `..._competitions95` is for competitions like these: None for
-    one. For k = 1 there is nothing to choose: the choice has the intervals of the rate, and the gap
-    is 0 whatever the attempts are, so it has none.
+    The others never have zero width. `..._runs95` is for these competitions, run again: None if one
+    has a single attempt. `..._competitions95` is for competitions like these: None for one. For k =
+    1 there is nothing to choose: the choice has the intervals of the rate, and the gap is always 0,
+    so it has no intervals.
     """
 
     k: int
@@ -75,8 +75,8 @@ class ChosenAtK:
 def chosen_at_k(attempts: Sequence[ScoredAttempt], k: int) -> float:
     """The chance that the best of k attempts by public score succeeds, for one competition.
 
-    The mean over all choices of k of the n attempts; of equal public scores each is chosen with
-    the same chance. The attempt at place i (from 0, best first) is the best one in
+    It is the mean over all choices of k of the n attempts. Attempts with equal public scores are
+    chosen with the same chance. The attempt at position i (from 0, best first) is the best one in
     C(n - 1 - i, k - 1) of the C(n, k) choices.
 
     >>> a, b, c = ScoredAttempt(False, 0.9), ScoredAttempt(True, 0.8), ScoredAttempt(True, 0.7)
@@ -84,7 +84,7 @@ def chosen_at_k(attempts: Sequence[ScoredAttempt], k: int) -> float:
     0.3333333333333333
     """
     order = sorted(attempts, key=_key)
-    # Whole numbers: of 1,100 attempts they are beyond all floats.
+    # Whole numbers, because with 1,100 attempts they exceed all floats.
     count, total, start = len(order), Fraction(0), 0
     ways = [comb(count - 1, k - 1)]  # by place
     for place in range(count - 1):
@@ -175,7 +175,7 @@ def _variances(
     won = np.array([one.success for one in order])[places]
     other = draw.random(won.shape) < PRIOR_ATTEMPTS / (count + PRIOR_ATTEMPTS)
     won = np.where(other, draw.random(won.shape) < rate, won)
-    # Of equal public scores each is chosen with the same chance.
+    # Attempts with equal public scores are chosen with the same chance.
     tied = (groups[places] + count * np.arange(RESAMPLES)[:, None]).ravel()
     shares = np.bincount(tied, weights=won.ravel()) / np.maximum(np.bincount(tied), 1)
     equal = shares[tied].reshape(won.shape)
@@ -188,8 +188,8 @@ def _variances(
 
 @lru_cache(maxsize=1024)
 def _chances(count: int, k: int) -> tuple[Array, Array]:
-    """That each place is the best of k of `count`, and pass@k by the number of successes."""
-    # Each from the one before: numbers of choices of thousands would take seconds for each k.
+    """The chance that each position is the best of k of `count`, and pass@k by successes."""
+    # Each is computed from the one before, since binomials of thousands take seconds for each k.
     left = np.arange(count, 1.0, -1.0)
     ratios = np.maximum(left - k, 0.0) / (left - 1.0)
     return k / count * np.cumprod(np.concatenate([[1.0], ratios])), by_successes(count, k)

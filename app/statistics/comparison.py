@@ -78,7 +78,7 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     differences[np.abs(differences) < 1e-9] = 0.0
     count = differences.size
     a_mean, b_mean = (mean_in_percent(grid.shares[:, at].tolist(), count) for grid in (a, b))
-    # A mean of the differences has other last bits, seen where it ends in 5.
+    # A mean of the differences has other last bits, which show if it ends in 5.
     mean = round(a_mean - b_mean, DIGITS)
     if np.ptp(differences) < 1e-9:  # differences of equal thirds can differ in their last bits
         sem = 0.0 if count > 1 else None
@@ -105,9 +105,9 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
 def difference_over_runs(a: Grid, b: Grid, at: int) -> Interval | None:
     """The interval of the difference of the rates at `at`, if these competitions were run again.
 
-    Newcombe's of two independent shares (1998, method 10), from the intervals of both rates: the
-    runs of one experiment have nothing in common with those of the other. It is never of zero
-    width. None where a competition has a single attempt of either.
+    Newcombe's interval of two independent shares (1998, method 10), from the intervals of both
+    rates, since the runs of the two experiments are independent. It never has zero width. None if a
+    competition has a single attempt of either.
     """
     shares = [grid.shares[:, [at]] for grid in (a, b)]
     ours, theirs = over_runs(shares[0], a.attempts), over_runs(shares[1], b.attempts)

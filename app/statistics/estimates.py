@@ -24,7 +24,7 @@ Floats = NDArray[np.floating[Any]]
 Interval = tuple[float, float]
 RESAMPLES = 10_000
 COLUMNS_AT_ONCE = 200
-EXACT_IN_FLOAT32 = 2**24  # whole numbers up to it
+EXACT_IN_FLOAT32 = 2**24  # whole numbers up to it are exact
 DIGITS = 12  # after the point, of a mean in percent; those beyond are of roundings
 SEED = 20_240_801  # fixed, so that the same input has the same result
 
@@ -62,10 +62,10 @@ class Estimate:
 def mean_in_percent(shares: Iterable[float], count: int) -> float:
     """The mean of `count` shares, in percent, the same in whatever order they come.
 
-    Thirds and fifths are not exact, so sums in several orders differ in their last bits, and a rate
-    that ends in 5 would be rounded up in one table and down in another. So every answer that gives
-    the mean of such shares makes it here, by a sum that does not depend on the order, and rounded
-    to the digits that the roundings of the shares leave.
+    Thirds and fifths are not exact, so sums in different orders differ in their last bits, and a
+    rate that ends in 5 would be rounded up in one table and down in another. So every mean of such
+    shares is computed here, by a sum that does not depend on the order, and rounded to the digits
+    that are correct despite the rounding of the shares.
 
     >>> mean_in_percent([1 / 3] * 9 + [0.0] * 7, 16)
     18.75
@@ -108,11 +108,11 @@ def cluster_bootstrap(
 ) -> list[Interval | None]:
     """Percentile intervals (95 %) for the mean over rows of each column of `items`.
 
-    A row is a competition: its seeds are drawn together. None for each column where there is only
-    one row. An end is a value that a resampled mean has, not one between two of them.
+    A row is a competition, whose seeds are drawn together. With only one row, each column has None.
+    An end is the value of a resampled mean, not one between two of them.
 
-    Where all items are fractions with this `denominator`, numerators are summed. Their sums
-    are exact in half as many bytes, and found in half the time.
+    If all items are fractions with this `denominator`, numerators are summed. Their sums are exact
+    with half as many bytes, and take half the time.
     """
     rows, columns = items.shape
     if rows < 2:

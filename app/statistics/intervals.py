@@ -32,7 +32,7 @@ from app.statistics.estimates import Array, Interval
 from app.units import PERCENT
 
 Z95 = float(ndtri(0.975))
-UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
+UNSEEN_DISAGREEMENT = 0.5  # the number of competitions at which one attempt is assumed to differ
 UNSEEN_COMPETITIONS = 0.7
 UNSEEN_SHARE = 0.25  # of the competitions, divided by 1 + those that are not all lost, or all won
 ROUNDING = 1e-12  # a mean of thirds and fifths is this near to its true value
@@ -46,7 +46,7 @@ class RateUncertainty:
     """
 
     sem: Array
-    degrees: Array  # NaN where nothing varies
+    degrees: Array  # NaN if nothing varies
     interval: Array
 
 
@@ -127,8 +127,8 @@ def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
     count, mean = len(shares), _sum(shares) / len(shares)
     # Agresti and Coull's mean, which is never 0 or 1.
     middle = (mean * count + 1.0) / (count + 2.0)
-    # Where few competitions are won at all, those that would be won always may be unseen; where few
-    # are lost at all, those that would be lost always. At one half the last bits must not decide.
+    # If few competitions are won at all, competitions that are always won may be unseen; if few are
+    # lost at all, those that are always lost. At one half the last bits must not decide.
     won, lost = (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0)
     varied = np.where(mean < 0.5, won, lost)
     varied = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), varied)
@@ -157,9 +157,9 @@ def of_values(values: Sequence[Array]) -> tuple[Interval | None, Interval | None
 
 
 def _sum(rows: NDArray[np.floating[Any]]) -> Array:
-    """The sum over rows. A column's is the same, to the last bit, whatever columns are beside it.
+    """The sum over rows. A column's sum does not depend on the other columns, to the last bit.
 
-    NumPy's own sum takes another order for one column than for several.
+    NumPy's own sum adds in another order for one column than for several.
     """
     total: Array = np.cumsum(rows, axis=0)[-1]
     return total
@@ -168,7 +168,7 @@ def _sum(rows: NDArray[np.floating[Any]]) -> Array:
 def of_squared_error(share: Array, squared_error: Array, most: Array | float) -> Array:
     """Wilson's interval of a statistic from 0 to 1, with the effective number of attempts.
 
-    That is `most` where the statistic is 0 or 1.
+    The number is `most` if the statistic is 0 or 1.
     """
     binomial = share * (1.0 - share)
     sure = binomial < ROUNDING

@@ -1,6 +1,6 @@
 """Medals over run time, tokens or dollars, under several rules for the final submission.
 
-Bands are of each moment by itself, not of the whole curve at once.
+Intervals hold for each single moment, not for the entire curve.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class TimedSubmission:
 class RunHistory:
     """A run's valid submissions, in their order.
 
-    `invalid_from` is when the run sent the file that it selected, if that is not valid: from then
-    on its choice counts as no valid submission.
+    `invalid_from` is the time when the run sent the file that it selected, if that is not valid:
+    from then on its choice counts as no valid submission.
     """
 
     competition: str
@@ -120,7 +120,7 @@ def medals_over(
 
 
 def _first_after(moments: Sequence[float], history: RunHistory) -> list[int]:
-    """The first of the moments after each change of what counts; a choice is asked for at these."""
+    """The first moment after each change of the counted submission; only there a choice is made."""
     changes = [each.at for each in history.sent]
     if history.invalid_from is not None:
         changes.append(history.invalid_from)

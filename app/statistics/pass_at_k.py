@@ -41,7 +41,7 @@ from app.statistics.intervals import (
 )
 from app.units import PERCENT
 
-PRIOR_ATTEMPTS = 0.15  # from simulations: less covers too little, more is too wide
+PRIOR_ATTEMPTS = 0.15  # from simulations: less covers too little, more makes intervals too wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class PassAtK:
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
     """The unbiased estimate 1 - C(n-c, k) / C(n, k) for one competition (Chen et al. 2021).
 
-    It is the share of all choices of k of the n attempts that have at least one success. Computed
-    in whole numbers, with one division at the end.
+    It is the share of all choices of k of the n attempts that have at least one success. It is
+    computed in whole numbers, with one division at the end.
 
     Raises:
         Invalid: k is less than 1 or more than n.
@@ -148,7 +148,7 @@ def interval_over_runs(
 @lru_cache(maxsize=4096)
 def _variance(attempts: int, chance: float, k: int) -> float:
     """The variance of the estimate if each attempt succeeds with this chance."""
-    # By logarithms and ratios: the numbers of choices of 1,100 attempts are beyond all floats.
+    # By logarithms and ratios, because binomials of 1,100 attempts exceed all floats.
     won = np.arange(attempts + 1.0)
     lost = attempts - won
     ways = gammaln(attempts + 1.0) - gammaln(won + 1.0) - gammaln(lost + 1.0)

@@ -20,7 +20,7 @@ from app.statistics.attempts import Grid
 from app.statistics.comparison import LEVEL, POWER, detectable_difference
 from app.units import PERCENT
 
-MOST_DIFFERENCE = 100.0  # two rates in percent differ by no more
+MOST_DIFFERENCE = 100.0  # the largest difference of two rates in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSize:
-    """The smallest true differences, in percentage points, that are found with the power asked for.
+    """The smallest true differences, in percentage points, that the requested power finds.
 
-    `these_competitions` is None for one seed: nothing is known of the spread of runs then.
-    `competitions_like_these` is None for one competition. Both are None where there is no spread at
+    `these_competitions` is None for one seed, because then nothing is known of the spread of runs.
+    `competitions_like_these` is None for one competition. Both are None if there is no spread at
     all. `these_too_few` and `like_these_too_few` say that the difference is more than 100 points,
-    which no difference of two rates can be. `share_of_runs` is how much of the squared
-    error, in percent, more seeds can take away: the rest needs more competitions.
+    which is impossible for two rates. `share_of_runs` is the part of the squared error, in percent,
+    that more seeds can remove: the rest needs more competitions.
     """
 
     competitions: int

@@ -28,7 +28,7 @@ PRIOR = 2.5  # logits; Gelman et al. 2008 advise it for coefficients of logistic
 STEPS = 100
 CLOSE = 1e-9
 FEWEST = 4  # experiments for a slope
-LONGEST_STEP = 2.0  # logits; keeps Newton's steps from leaping
+LONGEST_STEP = 2.0  # logits; limits Newton's steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _moments(logit: Array, attempts: Array) -> tuple[Array, Array]:
 def _dispersion(won: Array, expected: Array, information: Array, freedom: int) -> float:
     if freedom < 1:
         return 1.0
-    # Cells that could hardly be otherwise say nothing of the spread, and divide by nearly 0.
+    # Nearly certain cells say nothing about the spread, and their variance is nearly 0.
     informative = information > 1e-6
     shares = (won - expected)[informative] ** 2 / information[informative]
     return max(1.0, float(shares.sum()) / freedom)

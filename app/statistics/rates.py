@@ -49,7 +49,7 @@ class GroupRates:
 
 
 def named_groups(groups: Mapping[str, Members], by: str) -> dict[str, Members]:
-    """The groups with names of which none can be taken for that of all competitions.
+    """The groups, renamed if a name could be confused with the group of all competitions.
 
     >>> named_groups({"All": 1, "vision": 2}, "tag")
     {'tag All': 1, 'vision': 2}

@@ -34,7 +34,7 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
         variances = [
             of_a.var(ddof=1) / of_a.size + of_b.var(ddof=1) / of_b.size for of_a, of_b in placements
         ]
-        # As if each competition had so many attempts: one of either side may differ.
+        # As if each competition had this number of attempts, of which one on each side may differ.
         attempts = [[(x.size**-2.0 + y.size**-2.0) ** -0.5] for x, y in zip(a, b, strict=True)]
         runs = over_runs_of(shares, np.array(variances)[:, None], np.array(attempts))
     like = over_competitions(shares)
@@ -46,9 +46,9 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
 
 
 def _beaten(ours: Array, theirs: Array) -> Array:
-    """How many of `theirs` are below each of `ours`, and half of those that are equal.
+    """How many of `theirs` are below each of `ours`, plus half of those that are equal.
 
-    By sorting: a table of 10,000 attempts by 10,000 takes a gigabyte.
+    It sorts, because a table of 10,000 attempts by 10,000 would take a gigabyte.
     """
     ascending = np.sort(theirs)
     below, up_to = (np.searchsorted(ascending, ours, side) for side in ("left", "right"))
