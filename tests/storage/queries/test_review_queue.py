@@ -59,4 +59,9 @@ def test_a_filter_chooses_runs_and_changes_neither_level_nor_decision(world: Wor
     assert found(experiment=other.experiment) == found(competition=other.competition) == [others]
     with world.database.read() as session:
         (first,) = signals.queue(session, **{**ANY, "limit": 1})
+        assert [one.signal for one in signals.of_run(session, run.id)] == [SAMPLE, PROBING]
+        (its_own,) = signals.of_runs(session, [other.id])[other.id]
+        assert (its_own.run_id, its_own.signal) == (other.id, SAMPLE)
+        assert signals.runs_with(session, [run.id, other.id], PROBING) == {run.id}
+        assert signals.runs_with(session, [other.id], SAMPLE) == {other.id}
     assert found(before=first.last) == [others]
