@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.states import Role
+from app.domain.states import ArchivalKind, Role
 from app.storage.database.records import KeyRecord
-from app.storage.queries import keys
+from app.storage.queries import archive, keys
+from app.storage.queries.archive import ArchivalRecord
 from tests.storage.make import NOON, World
 
 
@@ -81,3 +82,45 @@ def test_revoking_leaves_other_keys_alone(world, stored):
 
 def test_revoking_an_unknown_key_says_so(world):
     assert world.database.write(lambda s: keys.revoke_key(s, "key_9", NOON)) is None
+
+
+def test_a_key_is_archived_with_its_run_its_experiment_or_its_competition(world):
+    """The run is of `first` at `bikes`, the other one of `second` at `leaves`."""
+    holders = {
+        "run": {"role": Role.RUN, "run_id": world.run.id},
+        "other run": {"role": Role.RUN, "run_id": world.other_run.id},
+        "harness": {"role": Role.HARNESS, "experiment": "first"},
+        "other harness": {"role": Role.HARNESS, "experiment": "second"},
+        "reader": {},
+    }
+    made = {name: make_key(at, **over) for at, (name, over) in enumerate(holders.items())}
+    for key in made.values():
+        world.database.write(lambda s, key=key: keys.add_key(s, key))
+
+    def archived_by(*parts):
+        """The keys that are archived while these are: the kind of what is, by the holder."""
+
+        def put_away(session):
+            for kind, name in parts:
+                new = ArchivalRecord(kind=kind, name=name, archived_at=NOON, reason="old")
+                archive.archive(session, new)
+
+        def give_back(session):
+            for part in parts:
+                archive.restore(session, *part, at=NOON, reason="new", by=None)
+
+        world.database.write(put_away)
+        with world.database.read() as session:
+            found = {name: keys.get_key(session, key.id).archived for name, key in made.items()}
+        world.database.write(give_back)
+        return {name: kind for name, kind in found.items() if kind is not None}
+
+    run, experiment, competition = (
+        ArchivalKind.RUN, ArchivalKind.EXPERIMENT, ArchivalKind.COMPETITION,
+    )  # fmt: skip
+    assert archived_by((run, world.run.id)) == {"run": run}
+    assert archived_by((experiment, "first")) == {"run": experiment, "harness": experiment}
+    assert archived_by((competition, "leaves")) == {"other run": competition}
+    assert archived_by((competition, "bikes"), (run, world.run.id)) == {"run": run}
+    others = [(competition, "first"), (experiment, "bikes"), (run, "first"), (run, "bikes")]
+    assert archived_by(*others, (experiment, world.run.id), (competition, world.run.id)) == {}
