@@ -18,6 +18,12 @@ import model
 from send import ask, podium, send
 
 STEPS = 3
+# AIDE's process that runs the code must be a fork, which is no longer the default of Python 3.14.
+START_AIDE = """
+import multiprocessing, runpy
+multiprocessing.set_start_method("fork")
+runpy.run_module("aide.run", run_name="__main__", alter_sys=True)
+"""
 
 
 def main() -> None:
@@ -62,7 +68,7 @@ def search(description: str, data: Path, address: str) -> None:
         "agent.search.num_drafts=1", "agent.search.debug_prob=1", f"agent.code.model={name}",
         f"agent.feedback.model={name}", "generate_report=False", "exec.timeout=120",
     ]  # fmt: skip
-    command = [sys.executable, "-m", "aide.run", *settings]
+    command = [sys.executable, "-c", START_AIDE, *settings]
     subprocess.run(command, env=environment, check=True)  # noqa: S603 (the settings are ours)
 
 
