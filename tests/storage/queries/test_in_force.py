@@ -5,11 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from app.domain.states import RegradeState
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from app.domain.states import RegradeState, SubmissionState
+from app.storage.database.tables.regrades import RegradeOutcome
+from app.storage.queries import results
 from app.storage.queries.regrades import regrades
 from app.storage.queries.regrades.in_force import Basis, in_force
 from app.storage.queries.regrades.regrades import RegradeRecord
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, add_grade, add_version, make_grade
 
 HOUR = timedelta(hours=1)
 
@@ -42,3 +47,44 @@ def test_one_regrade_of_a_competition_is_in_force_at_any_time(world: World) -> N
     assert found(as_of=NOON + 2 * HOUR) == [("b2", 1)]
     assert found(proposed="l2") == [("a1", None), ("b2", 1), ("l2", None)]
     assert found(proposed="b3") == [("a1", None), ("b3", None)]  # in place of the one in force
+
+
+def test_a_regrade_decides_about_what_it_has_and_the_first_grade_of_its_version_about_others(
+    world: World,
+) -> None:
+    graded = SubmissionState.GRADED
+    first, second, third = (
+        world.submit(state=graded, received_at=NOON, settled_at=NOON) for _ in range(3)
+    )
+    older = world.database.write(lambda session: add_version(session, "bikes", number=2)).id
+    applied = {"state": RegradeState.APPLIED}
+    add(world, "b1", "bikes", applied_at=NOON, superseded_at=NOON + HOUR, **applied)
+    add(world, "b2", "bikes", applied_at=NOON + HOUR, **applied)
+
+    def write(session: Session) -> None:
+        for one, score in ((first, 0.1), (second, 0.2), (third, 0.3)):
+            add_grade(session, make_grade(one, score=score))
+        add_grade(session, make_grade(second, score=0.9, version_id=older))
+        settled = {"graded_at": NOON, "attempts": 1}
+        rows = [
+            ("b1", first, graded, 0.5), ("b2", first, graded, 0.6),
+            ("b1", third, graded, 0.7), ("b2", third, SubmissionState.REJECTED, None),
+        ]  # fmt: skip
+        session.execute(insert(RegradeOutcome.__table__), [
+            {"regrade_id": regrade, "submission_id": one.id, "version_id": older, "state": state,
+             "score": score, **settled}
+            for regrade, one, state, score in rows
+        ])  # fmt: skip
+
+    world.database.write(write)
+
+    def found(basis: Basis) -> tuple[list[float], tuple[Any, ...]]:
+        with world.database.read() as session:
+            sent = results.graded_submissions(session, "first", basis=basis)
+            (run,) = results.run_results(session, competition="bikes", basis=basis)
+            final = (run.final, run.score, run.regrade, run.version_id)
+            return [one.score for one in sent], final
+
+    own = world.version.id
+    assert found(Basis()) == ([0.6, 0.2], (second.id, 0.2, None, own))
+    assert found(Basis(as_of=NOON)) == ([0.5, 0.2, 0.7], (third.id, 0.7, "b1", older))
