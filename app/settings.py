@@ -125,7 +125,7 @@ class Settings(BaseSettings):
         description="hours between two removals of files that no row names; 0: never by itself",
     )
     gc_age_hours: float = Field(
-        24.0, ge=1, description="how old a file must be before it is removed as nobody's"
+        24.0, ge=1, description="how old a file that no row names must be to be removed"
     )
     graders: int = Field(
         2,

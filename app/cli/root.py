@@ -85,7 +85,7 @@ OPERATION = (
     ("verify", "operation.verify:verify",
      "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
     ("regrade", "operation.regrade:regrade",
-     "Grade a competition's submissions anew, print what changes, and with --apply apply it."),
+     "Grade a competition's submissions again, print the difference, and apply it (--apply)."),
     ("gc", "operation.gc:gc", "List stored files that no row names; with --delete, remove them."),
     ("faults", "operation.faults:faults",
      "List faults of gradings, latest first: why Podium could not grade a submission."),

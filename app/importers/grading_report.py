@@ -170,7 +170,7 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
         medal, above = standing.medal, bool(standing.above_median)
     elif score is not None:
         medal, above = _as_stated(item)
-        note = "it cannot be recomputed without thresholds and direction: the file's word stands"
+        note = "it cannot be recomputed without thresholds and direction: the file decides"
         stated = medal.value if medal else None
         found.append(Mismatch(place, slug, "any_medal", stated, None, note))
     entry = ReportEntry(

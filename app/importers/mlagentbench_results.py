@@ -142,7 +142,7 @@ class _Reader:
         if len(body) == len(numbers):
             numbered: list[tuple[int | None, float | None]] = list(zip(numbers, body, strict=True))
         else:
-            note = "which steps the scores are of is not known: they keep their order"
+            note = "the steps of the scores are not known: the scores keep their order"
             self.note(place, "score_steps", len(numbers), len(body), note)
             numbered = [(None, score) for score in body]
         steps = [(at, score) for at, score in numbered if self._is_score(place, score)]
@@ -224,7 +224,7 @@ class _Reader:
                     f"{place}.extra.{printable(name)}", f"{quoted(value)} is not true or false"
                 )
             if value and name not in KINDS:
-                note = "this kind of error is not known here: it is kept and counts for nothing"
+                note = "this kind of error is unknown: it is stored, but does not count"
                 self.note(place, f"extra.{name}", value, None, note)
         if error and not extra.get("error", False):
             self.note(place, "extra.error", extra.get("error"), True, "there is an error's text")
@@ -235,7 +235,7 @@ class _Reader:
             kinds = [kind.value for kind in errors]
             self.note(place, "extra", kinds, errors[0].value, "several errors: the first counts")
         if final is not None and errors and errors[0] not in INFRASTRUCTURE:
-            note = "it did not keep the run from a final score: no failure"
+            note = "the run has a final score nevertheless, so it is not a failure"
             self.note(place, "extra", errors[0].value, Failure.NONE.value, note)
             return Failure.NONE
         if errors:

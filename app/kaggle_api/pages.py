@@ -18,7 +18,7 @@ POLICY_RULES = {
     Feedback.VALIDITY: "You see whether a file is a valid submission and, if not, its mistakes. "
     "You see no score.",
     Feedback.SEARCH: "You see whether a file is valid. Its score on the rows to search on is in "
-    "Podium's own answers; Kaggle's have no place for it.",
+    "Podium's own answers; Kaggle's clients do not show it.",
     Feedback.PUBLIC: "You see whether a file is valid, and its score on the public part of the "
     "test rows. You do not see the score on the private part, which decides.",
     Feedback.FULL: "You see everything: both scores and the human leaderboard.",

@@ -107,15 +107,16 @@ def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
         if not _is_ours(parts.hostname or "", host, upstream, port):
             raise NotForwarded(
                 421,
-                f"This leads to Podium at {upstream.name} and not to {host[:200]}. Set HTTP_PROXY "
-                f"for the kaggle command alone, or NO_PROXY={(parts.hostname or '')[:200]}.",
+                f"This forwards to Podium at {upstream.name} and not to {host[:200]}. Set "
+                "HTTP_PROXY for the kaggle command alone, or "
+                f"NO_PROXY={(parts.hostname or '')[:200]}.",
             )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.startswith("/"):
-        raise NotForwarded(405, "This leads to Podium and nowhere else: it makes no tunnels.")
+        raise NotForwarded(405, "This forwards only to Podium: it makes no tunnels.")
     if upstream.base and _leaves(path):
         raise NotForwarded(
-            400, f"This leads to Podium, and out of {upstream.base} it goes nowhere."
+            400, f"This forwards only to Podium: the path leads out of {upstream.base}."
         )
     lines = [f"{head.method} {upstream.base}{path} HTTP/1.1"]
     lines += [f"{n}: {v}" for n, v in head.headers if n.lower() not in {*DROPPED, "host"}]

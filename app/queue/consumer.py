@@ -152,7 +152,7 @@ class Consumer:
         those of a dead worker.
         """
         if self._jobs.running:
-            log.warning("some jobs were not given back; other workers will requeue them")
+            log.warning("some jobs were not returned; other workers will requeue them")
         self._connector.give_up()
         for task in late:
             task.cancel()

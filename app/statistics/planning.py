@@ -62,7 +62,10 @@ def spread_of(a: Grid, b: Grid, rate: str = "any_medal") -> Spread:
         raise ValueError("spreads need the same competitions on both sides")
     if len(a.competitions) < 2 or min(a.attempts.min(), b.attempts.min()) < 2:
         raise Invalid(
-            "The spreads cannot be told from these experiments: it takes two competitions, and two "
+            "attempts of each experiment at each of them. State them instead: between and within."
+            "The spreads cannot be estimated from these experiments: that needs two competitions, "
+            "and two attempts of each experiment at each of them. State them instead: between and "
+            "within."
             "attempts of each experiment at each of them. State them instead: between and within."
         )
     at = RATES.index(rate)

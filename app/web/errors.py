@@ -25,7 +25,7 @@ FOR_PROGRAMS = (
 ADVICE = {
     HTTPStatus.FORBIDDEN: "Log in with another key, or ask the operator of this Podium.",
     HTTPStatus.NOT_FOUND: "The name may be mistyped, or it was archived since this address was "
-    "made. The lists above have all that is here.",
+    "made. The lists above have everything that exists.",
     HTTPStatus.METHOD_NOT_ALLOWED: "Open the page first, and send the form from there.",
     HTTPStatus.CONFLICT: "Choose other settings on the page before this one.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",

@@ -33,7 +33,7 @@ def new(
         str, typer.Option(help="Kaggle's file with the train table, if there are several")
     ] = "",
     target: Annotated[
-        str, typer.Option(help="the column to predict; Kaggle's sample submission may tell it")
+        str, typer.Option(help="the column to predict; default: by Kaggle's sample submission")
     ] = "",
     id_column: Annotated[
         str,
@@ -55,7 +55,7 @@ def new(
     test_share: Annotated[
         float | None,
         typer.Option(
-            min=0.01, max=0.9, help="share of the rows that are predicted: 0.2; of Kaggle's 0.1"
+            min=0.01, max=0.9, help="share of predicted rows; default: 0.2, with Kaggle's table 0.1"
         ),
     ] = None,
     public_share: Annotated[

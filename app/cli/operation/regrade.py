@@ -27,7 +27,7 @@ def regrade(
         str, typer.Option(metavar="ID", help="only this submission; it cannot be applied")
     ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="print the difference, and cancel the regrade then")
+        bool, typer.Option("--dry-run", help="print the difference, then cancel the regrade")
     ] = False,
     applies: Annotated[
         bool, typer.Option("--apply", help="let results rest on it; needs --reason")
@@ -43,7 +43,7 @@ def regrade(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Grade a competition's submissions anew, print what changes, and with --apply apply it.
+    """Grade a competition's submissions again, print the difference, and apply it (--apply).
 
     Results change only when it is applied, and no grade is ever changed: from then on results use
     the new grades. To continue an interrupted regrade, run the same command again.
@@ -53,7 +53,7 @@ def regrade(
     if applies and (dry_run or verify or submission):
         raise Invalid("--apply goes with neither --dry-run, --verify nor --submission.")
     if applies and not reason.strip():
-        raise Invalid("--apply needs --reason: why results are to rest on other grades.")
+        raise Invalid("--apply needs --reason: why results should use other grades.")
     if reason and not applies:
         raise Invalid("--reason is for --apply.")
     if verify and to is not None:

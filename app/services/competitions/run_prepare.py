@@ -101,7 +101,7 @@ def run_prepare(
             file = f"{folder.name}/{PREPARE}"
             if os.strerror(errno.ENOSPC) in message:
                 raise StorageFull(
-                    f"a disk is full, as a rule that of {prepared.parent}: {file} ended with "
+                    f"a disk is full, most likely that of {prepared.parent}: {file} ended with "
                     f"{message!r}. Free space, and prepare it again."
                 )
             raise BadCompetition([{"file": file, "key": "", "message": message}])

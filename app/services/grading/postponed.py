@@ -46,7 +46,7 @@ class Postponed:
             try:
                 function()
             except Exception:  # the others must be called too
-                log.exception("cannot go on with a grading that had to wait")
+                log.exception("cannot continue a grading that had to wait")
 
     def _next(self) -> Callable[[], None]:
         with self._changed:

@@ -43,8 +43,8 @@ def _refuse_beyond_bound(
         return
     raise QuotaExceeded(
         f"{counted(most, 'file')} of run {run.id} were checked (PODIUM_RUN_VALIDATIONS), and no "
-        "more are, whatever the time. Submit the file: invalid ones use up no submission where the "
-        "run's policy shows whether a file is valid.",
+        "more can be: waiting does not renew this limit. Submit the file: invalid ones use up no "
+        "submission where the run's policy shows whether a file is valid.",
         retry_after=int(DAY.total_seconds()),
     )
 

@@ -78,7 +78,7 @@ def confirm_revoke(request: Request, context: Ctx, caller: Anyone, key_id: Id) -
         action=f"/operations/keys/{key_id}/revoke", back="/operations/keys",
         button="Revoke the key",
         about=f"{one.role.value} {one.id}, made at {when(one.created_at)} UTC: {one.name or '–'}",
-        effect=f"Whoever holds it is refused from then on. This cannot be undone.{own}",
+        effect=f"Requests with it are refused from then on. This cannot be undone.{own}",
         token=form_token(request),
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ def as_csv(table: Rows | None) -> Response:
         Invalid: the page has none.
     """
     if table is None:
-        raise Invalid("This page has no table here that could be given as CSV.")
+        raise Invalid("This page has no table that could be shown as CSV.")
     headers = {"Content-Disposition": 'attachment; filename="podium.csv"', **NOT_KEPT}
     return Response(to_spreadsheet_csv(table()), media_type="text/csv", headers=headers)
 
@@ -46,7 +46,7 @@ def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Re
         Invalid: the page has neither a table nor facts.
     """
     if table is None and facts is None:
-        raise Invalid("This page has no facts here that could be given as JSON.")
+        raise Invalid("This page has no facts that could be shown as JSON.")
     document: dict[str, Any] = {"title": title, "api": api or None}
     if facts is not None:
         document |= facts()
