@@ -32,6 +32,12 @@ OF_RUN = TABLE.c.run_id == bindparam("run_id")
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 
 ADD = insert(TABLE)
+# Two queries in one, because SQLite would look for the largest id among all that it counts.
+UP_TO = (OF_RUN, TABLE.c.id <= bindparam("last"))
+COUNT_UP_TO = select(
+    select(func.count()).select_from(TABLE).where(*UP_TO).scalar_subquery(),
+    select(func.max(TABLE.c.id)).where(*UP_TO).scalar_subquery(),
+)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
 BARE_BY_ID = BARE.where(TABLE.c.id == bindparam("id"))
 BY_KEY = BARE.where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
@@ -134,8 +140,7 @@ def best_first(
 
 def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
     """The number of the run's submissions up to the id `last`, and the last id ("": none)."""
-    query = select(func.count(), func.max(TABLE.c.id)).where(OF_RUN, TABLE.c.id <= last)
-    count, found = session.execute(query, {"run_id": run_id}).one()
+    count, found = session.execute(COUNT_UP_TO, {"run_id": run_id, "last": last}).one()
     return int(count), found or ""
 
 

@@ -16,6 +16,7 @@ from tests.storage.make import (
     make_grade,
     make_submission,
 )
+from tests.storage.statements import sent_statements
 
 
 def settle(world, submission, state=SubmissionState.GRADED, **over):
@@ -125,6 +126,20 @@ def test_what_is_graded_or_may_yet_be_counts(world, state, expected):
 
     with world.database.read() as session:
         assert submission_counts.count_counted(session, world.run.id) == expected
+
+
+def test_submissions_up_to_one_are_counted_and_the_last_is_found(world):
+    sent = [world.submit().id for _ in range(3)]
+
+    with world.database.read() as session, sent_statements() as executed:
+        found = [
+            submissions.count_up_to(session, world.run.id, last)
+            for last in ("", sent[0], sent[1] + "0", "sub_z")
+        ]
+
+    assert found == [(0, ""), (1, sent[0]), (2, sent[1]), (3, sent[2])]
+    # With both in one query SQLite took three times as long for 100,000 submissions.
+    assert executed[-1].count("FROM submission") == 2
 
 
 def test_counting_can_begin_at_a_time(world):
