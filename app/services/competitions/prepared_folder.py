@@ -81,7 +81,7 @@ def _made_and_locked(partial: Path) -> int:
         with contextlib.suppress(FileExistsError):
             partial.mkdir()
         with contextlib.suppress(FileNotFoundError), contextlib.ExitStack() as if_it_fails:
-            lock = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            lock = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             if_it_fails.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(lock), partial.stat()):

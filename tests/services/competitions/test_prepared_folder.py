@@ -45,6 +45,15 @@ def test_what_an_interruption_left_is_not_in_the_next_folder(target: Path) -> No
         assert names(partial) == []
 
 
+def test_a_link_in_the_place_of_the_folder_is_refused(target: Path) -> None:
+    """Where one led nowhere, `podium prepare` tried to make the folder for ever."""
+    target.parent.mkdir()
+    target.with_name("bikes.partial").symlink_to("nowhere")
+
+    with pytest.raises(NotADirectoryError), partial_folder(target):
+        pass
+
+
 def test_two_processes_do_not_make_the_same_folder(target: Path) -> None:
     another = pytest.raises(Conflict, match="Another process is preparing bikes")
     with partial_folder(target), another, partial_folder(target):
