@@ -54,7 +54,8 @@ def _of_run(column: str, *, since: bool, everything: bool) -> Subquery:
     """A column of a run's submissions that count, or of all of them; `since` a time, or ever.
 
     Those that count are found by the indexes of graded and of queued ones, and are fewer than the
-    run's quota: the files of a run that were rejected, which may be very many, are not read.
+    run's quota: the files of a run that were rejected, which may be very many, are not read. (With
+    a time PostgreSQL reads those of two days, if most files of all runs were graded.)
     """
     # Of all runs, as few are being graded. Computed first, so that no database reads a whole run.
     grading = (
