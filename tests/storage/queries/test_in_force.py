@@ -1,20 +1,29 @@
-"""Which regrades are in force, now and at a time, and with one that is only proposed."""
+"""Which regrades are in force, now and at a time, and what they have and decide."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.domain.states import RegradeState, SubmissionState
+from app.domain.states import SETTLED, RegradeState, SubmissionState
 from app.storage.database.tables.regrades import RegradeOutcome
 from app.storage.queries import results
-from app.storage.queries.regrades import regrades
+from app.storage.queries.regrades import members, regrades
 from app.storage.queries.regrades.in_force import Basis, in_force
 from app.storage.queries.regrades.regrades import RegradeRecord
-from tests.storage.make import NOON, World, add_grade, add_version, make_grade
+from tests.storage.make import (
+    NOON,
+    World,
+    add_grade,
+    add_submission,
+    add_version,
+    make_grade,
+    make_submission,
+)
 
 HOUR = timedelta(hours=1)
 
@@ -47,6 +56,51 @@ def test_one_regrade_of_a_competition_is_in_force_at_any_time(world: World) -> N
     assert found(as_of=NOON + 2 * HOUR) == [("b2", 1)]
     assert found(proposed="l2") == [("a1", None), ("b2", 1), ("l2", None)]
     assert found(proposed="b3") == [("a1", None), ("b3", None)]  # in place of the one in force
+
+
+def test_a_regrade_is_found_by_its_competition_and_state(world: World) -> None:
+    applied = {"state": RegradeState.APPLIED}
+    add(world, "b1", "bikes", applied_at=NOON, superseded_at=NOON + HOUR, **applied)
+    add(world, "b2", "bikes", applied_at=NOON + HOUR, **applied)
+    add(world, "b3", "bikes")
+    add(world, "l1", "leaves", applied_at=NOON, superseded_at=NOON + HOUR, **applied)
+
+    def write(session: Session) -> list[bool]:
+        return [regrades.change_running(session, one, reason="x") for one in ("b2", "b3")]
+
+    assert world.database.write(write) == [False, True]
+    with world.database.read() as session:
+        now = [regrades.in_force_at(session, slug) for slug in ("bikes", "leaves", "apples")]
+        assert [one and one.id for one in now] == ["b2", None, None]
+        assert [(one.id, one.reason) for one in regrades.running(session)] == [("b3", "x")]
+        kept = regrades.get(session, "b2")
+        listed = regrades.of_competition(session, "bikes", after="b1", limit=1)
+    assert kept is not None
+    assert kept.reason is None
+    assert [one.id for one in listed] == ["b2"]
+
+
+def test_a_regrade_has_the_settled_submissions_of_its_competition(world: World) -> None:
+    add(world, "b1", "bikes")
+    settled = [world.submit(state=state).id for state in sorted(SETTLED)]
+    world.submit()  # is queued
+    other = make_submission(world.other_run, state=SubmissionState.GRADED)
+    world.database.write(lambda session: add_submission(session, other))
+
+    with world.database.read() as session:
+        regrade = regrades.get(session, "b1")
+        assert regrade is not None
+        after = members.settled_after(session, regrade, settled[0])
+        assert [one.submission_id for one in after] == settled[1:]
+        assert members.count_missing(session, regrade) == len(settled)
+
+    def fill(session: Session) -> list[str]:
+        one = replace(regrade, submission_id=settled[1])
+        first = [added.submission_id for added in members.fill(session, one)]
+        assert members.count_missing(session, regrade) == len(settled) - 1
+        return first + [added.submission_id for added in members.fill(session, regrade)]
+
+    assert world.database.write(fill) == [settled[1], settled[0], *settled[2:]]
 
 
 def test_a_regrade_decides_about_what_it_has_and_the_first_grade_of_its_version_about_others(
