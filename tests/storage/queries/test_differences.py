@@ -28,6 +28,7 @@ CASES: dict[str, tuple[SubmissionState, dict[str, Any], SubmissionState, dict[st
     "newly rejected": (GRADED, {"medal": "bronze"}, REJECTED, {}),
     "newly failed": (GRADED, {}, FAILED, {}),
     "rejected, no failure": (FAILED, {}, REJECTED, {}),
+    "failed, not rejected": (REJECTED, {}, FAILED, {}),
     "still rejected": (REJECTED, {}, REJECTED, {}),
     "still failed": (FAILED, {}, FAILED, {}),
     "queued": (GRADED, {}, SubmissionState.QUEUED, {}),
@@ -74,9 +75,9 @@ def test_differences_are_counted_by_what_differs_and_listed(world: World) -> Non
         assert listed(None, 20) == DIFFERENT
         assert listed(sent[DIFFERENT[0]].id, 2) == DIFFERENT[1:3]
         (won, *_) = differences(session, "r2", None, after=None, limit=1)
-    assert (counts.submissions, counts.equal, counts.scores, counts.public_scores) == (12, 3, 1, 1)
+    assert (counts.submissions, counts.equal, counts.scores, counts.public_scores) == (13, 3, 1, 1)
     assert (counts.places, counts.medals, counts.medals_won, counts.medals_lost) == (2, 4, 2, 2)
-    assert (counts.newly_graded, counts.newly_rejected, counts.newly_failed) == (1, 2, 1)
+    assert (counts.newly_graded, counts.newly_rejected, counts.newly_failed) == (1, 2, 2)
     assert (since.equal, since.scores) == (2, 2)
     assert (won.run, won.experiment, won.seed) == (world.run.id, "first", world.run.seed)
     assert (won.before["score"], won.after["score"], won.after["medal"]) == (0.5, 0.6, "gold")
