@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from app.grading_version import grading_version
-from app.storage.database.engine import database_url
+from app.storage.database.urls import database_url
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
 from tests.distributed.judge import Judge, bodies, one_of
 from tests.forkserver import run_podium

@@ -34,10 +34,11 @@ from app.settings import Settings
 from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
 from app.storage.database.database import Database
-from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.database.engine import DatabaseLimits
 from app.storage.database.foreign_keys import broken_reference
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 from app.storage.database.revisions import current_revision, newest_revision
+from app.storage.database.urls import sqlite_file
 from app.storage.database.wait_for_database import wait_until_reachable
 from app.sync_directory import sync_directory
 from app.system_limits import is_disk_full

@@ -21,7 +21,6 @@ from app.services.operations.backup_format import (
 from app.settings import Settings
 from app.storage.database import dump, migrations
 from app.storage.database.database import Database
-from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.foreign_keys import (
     ForeignKey,
     first_broken,
@@ -30,6 +29,7 @@ from app.storage.database.foreign_keys import (
 )
 from app.storage.database.jsonl import load_rows, read_batches, read_lines
 from app.storage.database.revisions import current_revision, known_revisions
+from app.storage.database.urls import database_url, sqlite_file
 from app.storage.queries.operation import secrets
 
 

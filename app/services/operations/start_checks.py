@@ -16,7 +16,7 @@ from app.settings import Settings
 from app.storage.blobs.disk import STORE_FILE
 from app.storage.blobs.store import BlobStore
 from app.storage.database.database import Database
-from app.storage.database.engine import database_url, sqlite_file
+from app.storage.database.urls import database_url, sqlite_file
 from app.storage.queries.operation import secrets
 
 IDENTITY_BYTES = 16

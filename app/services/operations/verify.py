@@ -36,7 +36,8 @@ from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
 from app.storage.database.database import Database
-from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.database.engine import DatabaseLimits
+from app.storage.database.urls import sqlite_file
 from app.storage.queries import version_files
 from app.storage.queries.operation import files_in_use
 from app.thread_pool import map_concurrently

@@ -18,11 +18,11 @@ from app.errors import Unavailable
 from app.storage.database.engine import (
     DEFAULT,
     DatabaseLimits,
-    database_url,
     make_engine,
     postgres_arguments,
 )
 from app.storage.database.errors import READ_ONLY, is_damage, is_outage, outage_in_words
+from app.storage.database.urls import database_url
 from app.storage.database.writer import Writer
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ import app
 from app.bundled import bundled
 from app.errors import UnknownSchema
 from app.storage.database.database import Database
-from app.storage.database.engine import database_url, make_engine
+from app.storage.database.engine import make_engine
+from app.storage.database.urls import database_url
 
 REVISIONS = table("alembic_version", column("version_num"))  # Alembic's own names
 OF_EVERY_REVISION = "submission"  # the first migration made this table, and none removed it

@@ -11,9 +11,10 @@ from pathlib import Path
 from sqlalchemy import text as sql
 
 from app.errors import BadDatabaseUrl, StorageFull, Unavailable
-from app.storage.database.engine import database_url, make_engine, sqlite_file
+from app.storage.database.engine import make_engine
 from app.storage.database.errors import is_denied, is_outage
 from app.storage.database.revisions import is_upgraded
+from app.storage.database.urls import database_url, sqlite_file
 from app.system_limits import is_disk_full
 
 log = logging.getLogger("podium.storage")
