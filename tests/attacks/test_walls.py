@@ -231,7 +231,7 @@ def test_memory_is_bounded_as_a_whole(pool, competition):
 THREADS = """
 import _thread, threading, time
 
-threading.stack_size(32768)
+threading.stack_size(65536)  # Python 3.14 allows no less than 53,248
 
 def many(most):
     for _ in range(most):
