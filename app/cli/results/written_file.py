@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from pathlib import Path
@@ -18,12 +19,11 @@ def write_file(option: str, file: Path, data: bytes) -> None:
     try:
         if file.exists() and not file.is_file():
             file.write_bytes(data)  # a pipe or a device, which is not replaced
-        else:
-            _replace(file.resolve(), data)
-    except RuntimeError:  # of `resolve`
-        raise Invalid(
-            f"{option}: {file} cannot be written: a symbolic link leads to itself."
-        ) from None
+            return
+        real = Path(os.path.realpath(file))  # `resolve` raises an error for a loop before 3.13
+        if real.is_symlink():
+            raise Invalid(f"{option}: {file} cannot be written: a symbolic link leads to itself.")
+        _replace(real, data)
     except OSError as error:
         raise Invalid(f"{option}: {file} cannot be written: {error.strerror}.") from None
 
