@@ -152,6 +152,9 @@ def _unpack_zip(stream: IO[bytes], unpacking: _Unpacking) -> None:
     if central_directory_bytes(stream) > limit:
         raise _bad_archive("archive", f"more than {unpacking.max_files} files")
     with zipfile.ZipFile(stream) as archive:
+        places = {member.header_offset for member in archive.infolist()}
+        if len(places) < len(archive.infolist()):  # of which Python 3.14 only warns
+            raise zipfile.BadZipFile("two entries of the directory lead to one member")
         for member in archive.infolist():
             name = member.orig_filename.removeprefix("./")
             is_folder = name.endswith("/")
