@@ -12,11 +12,9 @@ from app.services.runtime.context import Context
 from app.services.submissions.quotas import Quota, quota
 from tests.storage.make import World
 
-NOW = datetime.now(UTC)
-
 
 def submit(here: World, hours: float, state: SubmissionState = SubmissionState.GRADED) -> None:
-    came = NOW - timedelta(hours=hours)
+    came = datetime.now(UTC) - timedelta(hours=hours)
     here.submit(state=state, received_at=came, settled_at=came + timedelta(seconds=1))
 
 
@@ -64,7 +62,8 @@ def test_a_hidden_outcome_counts_until_the_run_may_know_it(context: Context, her
     settings = context.settings.model_copy(update={"outcome_step_seconds": 3600.0})
     context, rejected = replace(context, settings=settings), SubmissionState.REJECTED
     for hours in (25, 3):
-        received, settled = NOW - timedelta(hours=hours), NOW - timedelta(seconds=1)
+        now = datetime.now(UTC)
+        received, settled = now - timedelta(hours=hours), now - timedelta(seconds=1)
         here.submit(state=rejected, received_at=received, settled_at=settled)
 
     told = used(context, here, Feedback.PUBLIC, submissions_per_day=9, submissions_total=9)
