@@ -109,3 +109,15 @@ def running_in(directory: Path) -> list[str]:
         except OSError:  # it ended, or belongs to somebody else
             continue
     return found
+
+
+def test_a_server_that_starts_too_slowly_is_ended_and_named(tmp_path: Path) -> None:
+    code = (
+        "from app.cli.demo import run_demo; run_demo.START_SECONDS = 1; "
+        "run_demo.run_demo(once=True)"
+    )
+    slow = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+
+    assert "The server did not start within 1 second and was ended." in slow.stderr
