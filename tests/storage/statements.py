@@ -8,6 +8,9 @@ from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
+from sqlalchemy.orm import Session
+
+from app.storage.database.database import Database
 
 
 @contextmanager
@@ -30,3 +33,17 @@ def sent_statements() -> Iterator[list[str]]:
     sent: list[str] = []
     with each_statement(sent.append):
         yield sent
+
+
+def sqlite_plan(database: Database, read: Callable[[Session], object]) -> list[str]:
+    """The steps by which SQLite answers the only statement that `read` sends."""
+    sent: list[tuple[str, Any]] = []
+    with database.read() as session:
+        connection = session.connection()
+        event.listen(
+            connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
+        )
+        read(session)
+        ((statement, given),) = sent
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+    return [row.detail for row in plan]

@@ -3,11 +3,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event
 
 from app.storage.queries import exposure, runs
 from app.storage.queries.operation import faults
 from tests.storage.make import NOON, add_grade, make_grade
+from tests.storage.statements import sqlite_plan
 
 
 @pytest.fixture
@@ -96,17 +96,17 @@ def test_numbers_disclosed_are_found_behind_any_number_of_validations(world, gra
 def test_what_was_disclosed_is_found_by_an_index(world, grade):
     """The numbers of all runs were read for each answer to an agent: of a million, 0.1 seconds."""
     tell(world, "public_score", grade)
-    sent = []
+    kinds, grades = {"public_score", "harness_public_score"}, {grade.id, grade.id + 1}
+
+    def read(session):
+        return exposure.disclosed_among(session, kinds, grades)
+
     with world.database.read() as session:
-        connection = session.connection()
-        event.listen(connection, "before_cursor_execute", lambda *given: sent.append(given[2:4]))
-        kinds = {"public_score", "harness_public_score"}
-        found = exposure.disclosed_among(session, kinds, {grade.id, grade.id + 1})
-        ((statement, given),) = sent
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+        found = read(session)
+    plan = sqlite_plan(world.database, read)
 
     assert found == {("public_score", grade.id)}
-    assert ["(kind=? AND grade_id=?)" in row.detail for row in plan] == [True]
+    assert ["(kind=? AND grade_id=?)" in step for step in plan] == [True]
 
 
 def test_a_failure_is_disclosed_once_to_the_agent_and_once_to_the_harness(world):

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from app.domain.states import OPEN, SubmissionState
 from app.storage.database.database import Database
 from app.storage.queries import submission_counts
 from tests.storage.make import NOON, World, add_submission, make_submission
+from tests.storage.statements import sqlite_plan
 
 
 def test_open_submissions_are_counted_by_run(world: World) -> None:
@@ -100,17 +100,9 @@ def test_files_that_count_nothing_are_not_read(
     database: Database, count: Callable[[Session, str], object]
 ) -> None:
     """Each of 100,000 rejected files of a run with a limit made the next one slower."""
-    sent: list[tuple[str, Any]] = []
-    with database.read() as session:
-        connection = session.connection()
-        event.listen(
-            connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
-        )
-        count(session, "run_1")
-        ((statement, given),) = sent
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+    plan = sqlite_plan(database, lambda session: count(session, "run_1"))
 
-    details = [row.detail for row in plan if " submission " in row.detail]
+    details = [step for step in plan if " submission " in step]
     found = [detail.partition("ix_submission_")[2].partition(" ")[0] for detail in details]
     assert found == ["graded", "queued", "state_id"]
     assert "(state=? AND run_id=?" in details[1]

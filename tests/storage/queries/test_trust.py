@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import event, insert, text
+from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
 
 from app.receipts.statements import ReceiptKind
@@ -15,6 +15,7 @@ from app.storage.database.database import Database
 from app.storage.database.jsonl import ROWS_PER_INSERT
 from app.storage.database.tables.receipts import LogCheckpoint, LogEntry, Receipt
 from app.storage.queries.trust import log, receipts
+from tests.storage.statements import sqlite_plan
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 NUMBER = 2 * ROWS_PER_INSERT + 1
@@ -81,13 +82,6 @@ def test_a_page_of_receipts_is_found_by_an_index(
     database: Database, read: Callable[[Session], object]
 ) -> None:
     """All receipts were read for it, and all of the experiment sorted."""
-    sent: list[tuple[str, Any]] = []
-    with database.read() as session:
-        connection = session.connection()
-        event.listen(
-            connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
-        )
-        read(session)
-        ((statement, given),) = sent
-        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
-    assert ["SEARCH receipt USING" in row.detail for row in plan] == [True]
+    plan = sqlite_plan(database, read)
+
+    assert ["SEARCH receipt USING" in step for step in plan] == [True]
