@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, ClassVar, get_args
 
@@ -68,8 +69,22 @@ class LazyCommand(TyperCommand):
             command = get_command(single)
         command.name = self.name
         loaded: TyperCommand | TyperGroup = command
+        _join_lines(loaded)
         _read_plainly(loaded)
         return loaded
+
+
+def _join_lines(command: Any) -> None:
+    """Make each paragraph of the help one line, which Typer then fits to the terminal.
+
+    Typer joins the lines of the first paragraph only. It would break the lines of a docstring again
+    where the terminal is narrower than they are.
+    """
+    for each in getattr(command, "commands", {}).values():
+        _join_lines(each)
+    if command.help:
+        paragraphs = cleandoc(command.help).split("\n\n")
+        command.help = "\n\n".join(" ".join(each.split("\n")) for each in paragraphs)
 
 
 def _read_plainly(command: Any) -> None:
