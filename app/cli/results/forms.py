@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.markdown import Markdown
-
 from app.cli.output import json_text, out, visible
 from app.cli.results.options import Form
+from app.cli.results.terminal_page import TerminalPage
 from app.cli.results.written_file import write_file
 from app.errors import Invalid
 from app.reports.document.latex import to_latex
@@ -49,7 +48,7 @@ def print_report(
         data = to_parquet(shown.rows, _origin(shown).line())
         write_file("--parquet", parquet, data)
     if chosen is None and to is None and out.is_terminal:
-        out.print(Markdown(visible(shown.markdown())))
+        out.print(TerminalPage(visible(shown.markdown())), crop=False)
     elif chosen is Form.PARQUET:
         _write_bytes(to_parquet(shown.chosen_rows(), _origin(shown).line()), to)
     else:
