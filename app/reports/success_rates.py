@@ -17,7 +17,7 @@ from app.services.results.missing_results import ALL_LOST, Missing
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.rates import ALL
-from app.statistics.success import KINDS, GroupSuccess, Improvement, Rate
+from app.statistics.success import KINDS, GroupSuccess, Improvement, Rate, all_last
 
 RATES = ("success_rate", "ever_success_rate")
 
@@ -136,8 +136,7 @@ def _success_cells(found: SuccessResults) -> list[list[str | Marked]]:
     """The lines of the Markdown table: one for each group, the group "all" last."""
     padding = found.scope.filters.padding
     lines: list[list[str | Marked]] = []
-    for name in (*(name for name in found.groups if name != ALL), ALL):
-        group = found.groups[name]
+    for name, group in all_last(found.groups):
         rate = group.success_rate
         average = {cost: group.efficiency.averages[cost].mean for cost in COSTS}
         seconds = average["seconds"]

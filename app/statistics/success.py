@@ -114,6 +114,11 @@ def success_rates(
     return found
 
 
+def all_last(groups: Mapping[str, GroupSuccess]) -> list[tuple[str, GroupSuccess]]:
+    """The groups in the order of tables: that of all competitions is the last."""
+    return sorted(groups.items(), key=lambda group: group[0] == ALL)
+
+
 def _group(parts: list[list[SuccessOutcome]]) -> GroupSuccess:
     runs = [one for part in parts for one in part]
     return GroupSuccess(

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath
+from app.reports.success_rates import success_report
 from app.services.results import cells, overview
-from app.web.page_data.facts import archived_facts, experiment_facts, paging_facts
+from app.services.results.only_baselines import success_without_medals
+from app.services.results.success_rates import SuccessResults
+from app.statistics.rates import ALL
+from app.statistics.success import all_last
+from app.web.page_data.facts import (
+    archived_facts,
+    experiment_facts,
+    paging_facts,
+    success_facts,
+)
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.page_data.paging import Paging
 from app.web.page_data.rows import experiment_rows, heat_map_rows
@@ -60,13 +70,26 @@ def show_experiment(
 ) -> Response:
     """An experiment: each competition and seed with its outcome."""
     found = cells.heat_map(context, name, suite or None)
+    # Most experiments have medal rates, so the others are looked for only where there are none.
+    has_medals = found.summary.has_boards
+    success = None if has_medals else success_without_medals(context, name, suite or None)
     return page(
         request, caller, "experiment.html", title=name, found=found, archived=found.archived,
+        success=success and _with_notes(success),
         api=f"/v1/experiments/{quote(name, safe='')}",
         experiment=found.summary.experiment, suite=suite,
         suites=sorted(context.catalogue.suites()), table=lambda: heat_map_rows(found),
         facts=lambda: {
             "suite": suite or None, **experiment_facts(found),
+            "success": success and success_facts(success),
             "archived": archived_facts(found.archived),
         },
     )  # fmt: skip
+
+
+def _with_notes(found: SuccessResults) -> dict[str, Any]:
+    """The success rates with their notes, for the template."""
+    return {
+        "total": found.groups[ALL], "groups": all_last(found.groups), "members": found.members,
+        "name_of_total": ALL, "notes": success_report(found).page().notes,
+    }  # fmt: skip

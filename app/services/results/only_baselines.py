@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from app.domain.result_choices import Baselines, Padding, SuccessGroupBy
+from app.errors import Conflict
 from app.services.experiments import experiments
 from app.services.results.inputs.attempts import gather
+from app.services.results.inputs.scope import ResultFilter
+from app.services.results.success_rates import SuccessResults, SuccessScope, success
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
@@ -29,3 +33,21 @@ def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
         and all(one.leaderboard is None for one in known)
         and any(one.baseline is not None or one.is_measured for one in known)
     )
+
+
+def success_without_medals(context: Context, name: str, suite: str | None) -> SuccessResults | None:
+    """The success rates of an experiment of success rates alone, by competition.
+
+    None for any other experiment, and if no run can be counted. Missing results, and runs without a
+    known baseline, are left out.
+
+    Raises:
+        NotFound: the experiment or the suite does not exist.
+    """
+    if not has_only_baselines(context, name, suite):
+        return None
+    scope = SuccessScope(ResultFilter(suite, Padding.COMPLETE), baselines=Baselines.KNOWN)
+    try:
+        return success(context, name, scope, SuccessGroupBy.COMPETITION)
+    except Conflict:  # no run can be counted
+        return None

@@ -16,8 +16,10 @@ from app.services.experiments.disclosures import Disclosures
 from app.services.regrades.show import ShownRegrade
 from app.services.results.cells import HeatMap
 from app.services.results.medals_over_time import Curves
+from app.services.results.success_rates import SuccessResults
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.submissions.disclose import Disclosed
+from app.statistics.success import all_last
 from app.web.page_data.paging import Paging, Shown
 
 NOISE = ("standard_error", "low", "high", "resamples", "medals", "reason")
@@ -50,6 +52,19 @@ def experiment_facts(found: HeatMap) -> dict[str, Any]:
         "feedback": about.policies, "imported": about.imported, "told": about.disclosed,
         "flags": about.flags, "seeds": found.seeds, "counts": found.counts,
     }  # fmt: skip
+
+
+def success_facts(found: SuccessResults) -> list[dict[str, Any]]:
+    """The success rates of each competition, and of all."""
+    return [
+        {
+            "group": name, "competitions": list(found.members[name]), "runs": group.runs,
+            "success_rate": group.success_rate and asdict(group.success_rate),
+            "ever_success_rate": group.ever_success_rate and asdict(group.ever_success_rate),
+            "average_improvement": asdict(group.average_improvement),
+        }
+        for name, group in all_last(found.groups)
+    ]  # fmt: skip
 
 
 def run_facts(

@@ -1,0 +1,116 @@
+"""The page of an experiment at which no medal can be won has its success against baselines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import WAIT, make_researcher_key, packed
+from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
+from tests.web.conftest import caller, visitor
+from tests.web.test_crawl import check_page
+
+BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
+MIXED = ("with-baseline-1", "with-baseline-2")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
+    """A server with two competitions that have a baseline, and one with neither."""
+    home = tmp_path_factory.mktemp("success")
+    server = PodiumServer(home / "data").start()
+    for name, toml in (*((each, BASELINE) for each in MIXED), ("with-nothing", "")):
+        folder = write_competition(home / name, leaderboard=None, toml=toml)
+        archive = {"archive": (f"{name}.tar.gz", packed(folder), "application/gzip")}
+        assert caller(server).post("/v1/competitions", files=archive).status_code == 201
+    make_experiment(server, home, "improved", {MIXED[0]: [0.1, 0.7], MIXED[1]: [0.2, 0.3]})
+    make_experiment(server, home, "one", {MIXED[0]: [0.1]})
+    make_experiment(server, home, "unsent", {MIXED[0]: [None]})
+    make_experiment(server, home, "nothing", {"with-nothing": [0.1]})
+    yield server
+    assert server.stop() == 0
+
+
+def make_experiment(
+    server: PodiumServer, home: Path, name: str, errors: dict[str, list[Any]]
+) -> None:
+    """An experiment with a run for each of these errors; None is a run without a submission."""
+    admin = caller(server)
+    body = {"name": name, "agent": "a", "model": "m"}
+    assert admin.post("/v1/experiments", json=body).status_code == 201
+    for slug, each in errors.items():
+        for seed, error in enumerate(each):
+            wanted = {"experiment": name, "competition": slug, "seed": seed}
+            run = admin.post("/v1/runs", json=wanted).json()
+            if error is not None:
+                answer = admin.post(
+                    f"/v1/runs/{run['id']}/submissions",
+                    content=good_submission(home / slug, shift=error),
+                    headers={**WAIT, "Authorization": f"Bearer {run['key']}"},
+                )
+                assert answer.json()["state"] == "graded", answer.text
+
+
+def shown(server: PodiumServer, path: str) -> str:
+    answer = visitor(server, make_researcher_key(server)).get(path)
+    assert answer.status_code == 200
+    check_page(answer)
+    return answer.text
+
+
+def lines(text: str) -> list[list[str]]:
+    """The texts of the cells of the success rates, a line for each competition."""
+    (table,) = re.findall(r'aria-label="Table of success rates".*?</table>', text, re.DOTALL)
+    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in table.split("<tr>")[2:]]
+    return [[re.sub(r"<[^>]*>", "", cell) for cell in line] for line in found]
+
+
+def test_rates_are_those_of_the_api(server: PodiumServer) -> None:
+    rates = caller(server).get("/v1/experiments/improved/success-rates?group_by=competition")
+    groups = rates.json()["groups"]
+    text = shown(server, "/experiments/improved")
+    found = lines(text)
+
+    assert [line[0] for line in found] == [*MIXED, "all"]
+    for name, runs, success, again, alike, ever, improvement in found:
+        group = groups[name]
+        rate = group["success_rate"]
+        assert int(runs) == group["runs"]
+        assert success == f"{rate['mean']:.1f} ± {rate['sem']:.1f}"
+        for written, known in ((again, rate["runs95"]), (alike, rate["competitions95"])):
+            assert written == ("–" if known is None else "{:.1f} to {:.1f}".format(*known))
+        assert float(ever) == round(group["ever_success_rate"]["mean"], 1)
+        assert float(improvement) == round(100 * group["average_improvement"]["mean"], 1)
+    assert [line[2].split()[0] for line in found] == ["50.0", "100.0", "75.0"]
+    assert "<b>75.0 %</b> of runs" in text
+    assert "graded: 4" in text
+    assert "the median" not in text
+
+
+def test_one_competition_has_no_line_for_all(server: PodiumServer) -> None:
+    assert [line[0] for line in lines(shown(server, "/experiments/one"))] == [MIXED[0]]
+
+
+def test_the_json_of_the_page_has_the_rates(server: PodiumServer) -> None:
+    browser = visitor(server, make_researcher_key(server))
+    facts = {
+        name: browser.get(f"/experiments/{name}?format=json").json()["success"]
+        for name in ("improved", "unsent", "nothing")
+    }
+
+    assert [one["success_rate"]["mean"] for one in facts["improved"]] == [50.0, 100.0, 75.0]
+    assert facts["unsent"] is None
+    assert facts["nothing"] is None
+
+
+@pytest.mark.parametrize("name", ["unsent", "nothing"])
+def test_an_experiment_without_rates_says_so(server: PodiumServer, name: str) -> None:
+    text = shown(server, f"/experiments/{name}")
+
+    assert "There are no medal rates" in text
+    assert "Success against baselines</h2>" not in text
