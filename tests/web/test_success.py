@@ -114,3 +114,22 @@ def test_an_experiment_without_rates_says_so(server: PodiumServer, name: str) ->
 
     assert "There are no medal rates" in text
     assert "Success against baselines</h2>" not in text
+
+
+def test_a_submission_names_its_success_and_no_medal(server: PodiumServer) -> None:
+    admin = caller(server)
+    leads = []
+    for name in ("improved", "nothing"):
+        for run in admin.get("/v1/runs", params={"experiment": name}).json()["items"]:
+            (sent,) = admin.get(f"/v1/runs/{run['id']}/submissions").json()["items"]
+            text = shown(server, f"/submissions/{sent['id']}")
+            (lead,) = re.findall(r'<p class="lead">(.*?)</p>', text)
+            leads.append(re.sub(r"<[^>]*>", "", lead))
+
+    assert sorted(leads) == [
+        "Score 0.1",
+        "Score 0.1: a success against the baseline",
+        "Score 0.2: a success against the baseline",
+        "Score 0.3: a success against the baseline",
+        "Score 0.7: no success against the baseline",
+    ]
