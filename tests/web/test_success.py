@@ -63,10 +63,11 @@ def shown(server: PodiumServer, path: str) -> str:
     return answer.text
 
 
-def lines(text: str) -> list[list[str]]:
-    """The texts of the cells of the success rates, a line for each competition."""
-    (table,) = re.findall(r'aria-label="Table of success rates".*?</table>', text, re.DOTALL)
-    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in table.split("<tr>")[2:]]
+def cells(text: str, name: str) -> list[list[str]]:
+    """The texts of the cells of a table, by line; the first line is the header."""
+    (table,) = re.findall(f'aria-label="Table of {name}".*?</table>', text, re.DOTALL)
+    lines = re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+    found = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line) for line in lines]
     return [[re.sub(r"<[^>]*>", "", cell) for cell in line] for line in found]
 
 
@@ -74,7 +75,7 @@ def test_rates_are_those_of_the_api(server: PodiumServer) -> None:
     rates = caller(server).get("/v1/experiments/improved/success-rates?group_by=competition")
     groups = rates.json()["groups"]
     text = shown(server, "/experiments/improved")
-    found = lines(text)
+    found = cells(text, "success rates")[1:]
 
     assert [line[0] for line in found] == [*MIXED, "all"]
     for name, runs, success, again, alike, ever, improvement in found:
@@ -93,7 +94,8 @@ def test_rates_are_those_of_the_api(server: PodiumServer) -> None:
 
 
 def test_one_competition_has_no_line_for_all(server: PodiumServer) -> None:
-    assert [line[0] for line in lines(shown(server, "/experiments/one"))] == [MIXED[0]]
+    _, line = cells(shown(server, "/experiments/one"), "success rates")
+    assert line[0] == MIXED[0]
 
 
 def test_the_json_of_the_page_has_the_rates(server: PodiumServer) -> None:
@@ -133,3 +135,28 @@ def test_a_submission_names_its_success_and_no_medal(server: PodiumServer) -> No
         "Score 0.3: a success against the baseline",
         "Score 0.7: no success against the baseline",
     ]
+
+
+def test_attempts_and_submissions_have_their_improvement_in_place_of_places(
+    server: PodiumServer,
+) -> None:
+    admin = caller(server)
+    results = admin.get(f"/v1/competitions/{MIXED[1]}/results").json()["items"]
+    attempts = cells(shown(server, f"/competitions/{MIXED[1]}"), "attempts")
+    of_run = cells(shown(server, f"/runs/{results[0]['run']}"), "submissions")
+
+    assert attempts[0][3:5] == ["Improvement,&nbsp;%", "Against the baseline"]
+    assert [line[2:6] for line in attempts[1:]] == [
+        ["0.2", "+60.0", "success", "graded"],
+        ["0.3", "+40.0", "success", "graded"],
+    ]
+    assert [round(one["improvement"], 9) for one in results] == [0.6, 0.4]
+    assert of_run[0][5:7] == attempts[0][3:5]
+    assert of_run[1][5:7] == ["+60.0", "success"]
+
+
+def test_without_a_baseline_they_have_places(server: PodiumServer) -> None:
+    header, line = cells(shown(server, "/competitions/with-nothing"), "attempts")
+
+    assert header[3:6] == ["Medal", "Place", "Percentile"]
+    assert line[3:6] == ["–", "–", "–"]
