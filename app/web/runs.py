@@ -9,10 +9,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id
 from app.domain.states import Role, RunState
-from app.services.experiments import runs
+from app.services.experiments import reported_scores, runs
 from app.services.experiments.archiving import archived_of_run
 from app.services.experiments.disclosures import disclosures_of
-from app.services.experiments.reported_scores import external_info
+from app.services.experiments.reported_scores import ExternalInfo, Reported, external_info
 from app.services.grading import uncertainty
 from app.services.operations import faults
 from app.services.receipts import read
@@ -24,6 +24,7 @@ from app.services.submissions.run_submissions import submission_page
 from app.web.page_data.facts import (
     archived_facts,
     receipt_facts,
+    reported_facts,
     run_facts,
     shown_facts,
     submission_facts,
@@ -39,6 +40,7 @@ from app.web.time_axis import time_axis
 router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False)
 SUBMISSIONS = 100
+REPORTED = 50  # each may have evidence of 64 KiB, which is read too
 FAULTS = 20
 FAULT = ("at", "attempt", "kind", "place")
 
@@ -58,7 +60,8 @@ def show_run(
     shown = Shown(listed.before, len(found), listed.total)
     near, receipts = _near_lines(context, found), read.of_run(context, caller, run_id)
     archived = archived_of_run(context, run)
-    origin = external_info(context, caller, [run_id])[run_id].imported_from
+    outside = external_info(context, caller, [run_id])[run_id]
+    origin, measured = outside.imported_from, _measured(context, run_id, outside)
     title = f"{run.experiment}, {run.competition}, seed {run.seed}"
     may_change = run.state is RunState.OPEN or any(one.settled_at is None for one in found)
     return page(
@@ -67,10 +70,11 @@ def show_run(
         after=listed.next_cursor, shown=shown, archived=archived, origin=origin,
         is_first=cursor is None,
         axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
-        receipts=receipts, near=near,
+        receipts=receipts, near=near, measured=measured, reported=outside.reported,
         facts=lambda: {
             **run_facts(run, entry, to_agent, to_harness, final, origin),
             "archived": archived_facts(archived), "receipts": receipt_facts(receipts),
+            "reported": reported_facts(measured),
             **shown_facts(shown, listed.next_cursor),
         },
         table=lambda: submission_rows(found, to_agent, to_harness, final, near),
@@ -128,6 +132,11 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
             "faults": fields_of(listed_faults, *FAULT),
         },
     )  # fmt: skip
+
+
+def _measured(context: Context, run_id: str, outside: ExternalInfo) -> list[Reported]:
+    """The first scores that were reported for a run, with their improvement."""
+    return reported_scores.page(context, run_id, None, REPORTED)[0] if outside.reported else []
 
 
 def _near_lines(context: Context, found: Sequence[Disclosed]) -> frozenset[str]:

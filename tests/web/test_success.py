@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import WAIT, make_researcher_key, packed
+from tests.api.test_success import measured
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
 from tests.web.conftest import caller, visitor
@@ -86,7 +87,9 @@ def test_rates_are_those_of_the_api(server: PodiumServer) -> None:
         for written, known in ((again, rate["runs95"]), (alike, rate["competitions95"])):
             assert written == ("–" if known is None else "{:.1f} to {:.1f}".format(*known))
         assert float(ever) == round(group["ever_success_rate"]["mean"], 1)
-        assert float(improvement.removesuffix(" %")) == round(100 * group["average_improvement"]["mean"], 1)
+        assert float(improvement.removesuffix(" %")) == round(
+            100 * group["average_improvement"]["mean"], 1
+        )
     assert [line[2].split()[0] for line in found] == ["50.0", "100.0", "75.0"]
     assert "<b>75.0 %</b> of runs" in text
     assert "graded: 4" in text
@@ -160,3 +163,41 @@ def test_without_a_baseline_they_have_places(server: PodiumServer) -> None:
 
     assert header[3:6] == ["Medal", "Place", "Percentile"]
     assert line[3:6] == ["–", "–", "–"]
+
+
+def test_a_run_shows_the_scores_that_its_harness_measured(
+    server: PodiumServer, tmp_path: Path
+) -> None:
+    admin = caller(server)
+    folder = measured(tmp_path / "stopwatch", up=False, score="2")
+    archive = {"archive": ("stopwatch.tar.gz", packed(folder), "application/gzip")}
+    assert admin.post("/v1/competitions", files=archive).status_code == 201
+    make_experiment(server, tmp_path, "timed", {"stopwatch": [None]})
+    (run,) = admin.get("/v1/runs", params={"experiment": "timed"}).json()["items"]
+    before = shown(server, f"/runs/{run['id']}")
+    for step in range(1, 53):
+        report = {"score": 4 / step, "evidence": {"file": "x"}, "step": step, "final": step == 4}
+        answer = admin.post(f"/v1/runs/{run['id']}/reported-scores", json=report)
+        assert answer.status_code == 201, answer.text
+    text = shown(server, f"/runs/{run['id']}")
+    browser = visitor(server, make_researcher_key(server))
+    facts = browser.get(f"/runs/{run['id']}?format=json").json()["reported"]
+    header, *lines = cells(text, "reported scores")
+
+    assert "A harness measures its score" in before
+    assert "Reported scores" not in before
+    assert "The first 50 of 52 scores" in text
+    assert header[1:] == [
+        "Step", "Time in the run", "Score", "Improvement", "Against the baseline", "Final",
+    ]  # fmt: skip
+    assert [line[1:] for line in lines[:4]] == [
+        ["1", "–", "4", "-100.0 %", "no success", "–"],
+        ["2", "–", "2", "0.0 %", "no success", "–"],
+        ["3", "–", "1.33333", "+33.3 %", "success", "–"],
+        ["4", "–", "1", "+50.0 %", "success", "final"],
+    ]
+    assert (len(lines), len(facts)) == (50, 50)
+    assert facts[3] | {"reported_at": ""} == {
+        "score": 1.0, "step": 4, "run_seconds": None, "final": True, "reported_at": "",
+        "improvement": 0.5, "success": True,
+    }  # fmt: skip

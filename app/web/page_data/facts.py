@@ -13,6 +13,7 @@ from typing import Any
 from app.domain.leaderboard import Leaderboard
 from app.services.competitions.import_jobs import ImportJob
 from app.services.experiments.disclosures import Disclosures
+from app.services.experiments.reported_scores import Reported
 from app.services.regrades.show import ShownRegrade
 from app.services.results.cells import HeatMap
 from app.services.results.medals_over_time import Curves
@@ -90,6 +91,15 @@ def run_facts(
 def receipt_facts(found: Sequence[Any]) -> list[dict[str, Any]]:
     """The receipts, oldest first."""
     return [_of(one, ("id", "number", "supersedes", "created_at")) for one in found]
+
+
+def reported_facts(found: Sequence[Reported]) -> list[dict[str, Any]]:
+    """The first scores that were reported for a run, oldest first."""
+    names = ("score", "step", "run_seconds", "final", "reported_at")
+    return [
+        {**_of(one.record, names), "improvement": one.improvement, "success": one.success}
+        for one in found
+    ]
 
 
 def submission_facts(one: Disclosed, noise: object) -> dict[str, Any]:
