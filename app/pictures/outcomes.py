@@ -8,6 +8,7 @@ OUTCOMES = {
     "bronze": "bronze",
     "above_median": "above the median, no medal",
     "valid": "graded, not above the median",
+    "reported": "reported by a harness, not graded",
     "rejected": "every file was rejected",
     "nothing": "closed without a file",
     "failed": "grading failed: not the file's fault",
@@ -15,6 +16,6 @@ OUTCOMES = {
     "missing": "no run",
 }
 LETTERS = {
-    "gold": "G", "silver": "S", "bronze": "B", "above_median": "+", "valid": "·", "rejected": "×",
-    "nothing": "0", "failed": "!", "pending": "…", "missing": "–",
+    "gold": "G", "silver": "S", "bronze": "B", "above_median": "+", "valid": "·", "reported": "R",
+    "rejected": "×", "nothing": "0", "failed": "!", "pending": "…", "missing": "–",
 }  # fmt: skip

@@ -18,8 +18,9 @@ BLUE, ORANGE, GREEN, PINK, SKY, RED = (
 SERIES = [BLUE, ORANGE, GREEN, PINK, SKY, RED, "#000000", "#999999"]
 MEDALS = {"gold": "#E3B505", "silver": "#AEB8C2", "bronze": "#C77B3B"}
 STATES = {
-    **MEDALS, "above_median": "#CFE3F5", "valid": "#EEF1F4", "rejected": "#F2C4C4",
-    "nothing": "#F2C4C4", "failed": "#FFFFFF", "pending": "#FFFFFF", "missing": "#FFFFFF",
+    **MEDALS, "above_median": "#CFE3F5", "valid": "#EEF1F4", "reported": "#EEF1F4",
+    "rejected": "#F2C4C4", "nothing": "#F2C4C4", "failed": "#FFFFFF", "pending": "#FFFFFF",
+    "missing": "#FFFFFF",
 }  # fmt: skip
 WIDTH = 560
 ROW = 22  # height of one line of a chart with names

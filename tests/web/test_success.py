@@ -201,3 +201,9 @@ def test_a_run_shows_the_scores_that_its_harness_measured(
         "score": 1.0, "step": 4, "run_seconds": None, "final": True, "reported_at": "",
         "improvement": 0.5, "success": True,
     }  # fmt: skip
+
+    closed = admin.patch(f"/v1/runs/{run['id']}", json={"state": "closed"})
+    assert closed.status_code == 200
+    map_of_runs = shown(server, "/experiments/timed")
+    assert "reported by a harness, not graded: 1" in map_of_runs
+    assert "Success against its baseline in <b>100.0 %</b>" in map_of_runs

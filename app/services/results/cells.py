@@ -11,6 +11,7 @@ from app.errors import Invalid
 from app.services.results.experiment_summary import ExperimentSummary, summarize
 from app.services.results.inputs.attempts import (
     GRADING_FAILED,
+    ONLY_REPORTED,
     attempt_of_import,
     attempt_of_run,
 )
@@ -38,11 +39,15 @@ class CellState(StrEnum):
     BRONZE = "bronze"
     ABOVE_MEDIAN = "above_median"
     VALID = "valid"  # graded, no medal, not above the median
+    REPORTED = "reported"  # a harness measured its score; nothing was sent to be graded
     REJECTED = "rejected"  # files were sent, and none was valid
     NOTHING = "nothing"  # the run ended without a file
     FAILED = "failed"  # Podium's or the competition's fault
     PENDING = "pending"  # open, or being graded
     MISSING = "missing"  # there is no run
+
+
+WITHOUT_ATTEMPT = {GRADING_FAILED: CellState.FAILED, ONLY_REPORTED: CellState.REPORTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +209,7 @@ def _row(
 
 def _state(attempt: Attempt | str, *, sent: int) -> CellState:
     if isinstance(attempt, str):
-        return CellState.FAILED if attempt == GRADING_FAILED else CellState.PENDING
+        return WITHOUT_ATTEMPT.get(attempt, CellState.PENDING)
     if attempt.medal is not None:
         return CellState(attempt.medal.value)
     if attempt.valid:
