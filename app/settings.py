@@ -177,9 +177,7 @@ class Settings(BaseSettings):
         description="a key for GET /metrics alone, at least 16 characters; without it, a "
         "researcher's or admin's key opens it",
     )
-    login_hours: float = Field(
-        12.0, gt=0, le=24 * 365, description="how long a login in a browser lasts"
-    )
+    login_hours: float = Field(12.0, gt=0, le=24 * 365, description="length of a browser's login")
     public_boards: str = Field(
         "", description="suites, separated by commas, whose boards need no login"
     )
@@ -198,8 +196,10 @@ class Settings(BaseSettings):
         key = self.metrics_key.get_secret_value()
         if 0 < len(key) < SHORTEST_METRICS_KEY:
             raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
-        if key != key.strip() or not key.isprintable():
+        if key != key.strip():
             raise ValueError("PODIUM_METRICS_KEY has a line feed or blank too many: remove it")
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("PODIUM_METRICS_KEY has a character that is not printable ASCII")
         return self
 
     @model_validator(mode="after")

@@ -73,6 +73,18 @@ def test_a_key_for_metrics_that_no_client_sends(monkeypatch: pytest.MonkeyPatch,
     assert refusal() == "PODIUM_METRICS_KEY has a line feed or blank too many: remove it."
 
 
+@pytest.mark.parametrize(
+    "key", ["ein-schl\u00fcssel-f\u00fcr-prometheus", "a-key-\x1bfor-prometheus"]
+)
+def test_a_key_for_metrics_with_characters_that_no_client_sends(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Prometheus sends UTF-8, which is read as Latin-1 in a header: it got 401 for its key."""
+    monkeypatch.setenv("PODIUM_METRICS_KEY", key)
+
+    assert refusal() == "PODIUM_METRICS_KEY has a character that is not printable ASCII."
+
+
 @pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])
 @pytest.mark.parametrize("path", ["x" * 5000, "/" + "x" * 300, "x/" * 2050])
 def test_a_path_that_no_file_system_has(

@@ -62,11 +62,9 @@ def spread_of(a: Grid, b: Grid, rate: str = "any_medal") -> Spread:
         raise ValueError("spreads need the same competitions on both sides")
     if len(a.competitions) < 2 or min(a.attempts.min(), b.attempts.min()) < 2:
         raise Invalid(
-            "attempts of each experiment at each of them. State them instead: between and within."
             "The spreads cannot be estimated from these experiments: that needs two competitions, "
             "and two attempts of each experiment at each of them. State them instead: between and "
             "within."
-            "attempts of each experiment at each of them. State them instead: between and within."
         )
     at = RATES.index(rate)
     shares = [grid.shares[:, at] for grid in (a, b)]

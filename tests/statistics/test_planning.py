@@ -92,8 +92,13 @@ def test_what_cannot_be_known_is_not_told() -> None:
 def test_spreads_need_two_competitions_and_two_attempts_of_both_at_each(few) -> None:
     enough = grid({slug: [True, False] for slug in few})
     for a, b in ((grid(few), enough), (enough, grid(few))):
-        with pytest.raises(Invalid, match="State them"):
+        with pytest.raises(Invalid) as refused:
             spread_of(a, b)
+        assert refused.value.detail == (
+            "The spreads cannot be estimated from these experiments: that needs two competitions, "
+            "and two attempts of each experiment at each of them. State them instead: between and "
+            "within."
+        )
     two = grid({"x": [True, False], "y": [True, False]})
     assert spread_of(two, two).within == pytest.approx(100 * sqrt(1 / 2))
     with pytest.raises(ValueError, match="same competitions"):

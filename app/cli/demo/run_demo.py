@@ -94,13 +94,19 @@ def _start_server(port: int, directory: Path) -> tuple[subprocess.Popen[str], st
             stdout=subprocess.PIPE,
             text=True,
         )
-        watchdog = threading.Timer(START_SECONDS, server.kill)
+        is_late = threading.Event()
+
+        def end_late_server() -> None:
+            is_late.set()  # first: this process continues as soon as the server is ended
+            server.kill()
+
+        watchdog = threading.Timer(START_SECONDS, end_late_server)
         watchdog.start()
         try:
             key = _key_of(server)
             if key is not None:
                 return server, key
-            if watchdog.finished.is_set():
+            if is_late.is_set():
                 waited = counted(START_SECONDS, "second")
                 raise GradingFault(
                     f"The server did not start within {waited} and was ended. `podium serve` waits "

@@ -128,6 +128,15 @@ def test_a_failure_is_disclosed_once_to_the_agent_and_once_to_the_harness(world)
     assert of_one == [(failed[0], "failure"), (failed[0], "harness_failure")]
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_the_failures_of_some_files_are_found_by_the_index_of_failures(world):
+    """Those of all runs were read for each answer that counts failures."""
+    plan = sqlite_plan(
+        world.database, lambda s: exposure.failures_disclosed(s, ["sub_1", "sub_2"], "failure")
+    )
+    assert ["ix_disclosure_failure (submission_id=?)" in step for step in plan] == [True]
+
+
 def test_a_failure_that_the_harness_alone_saw_is_new_to_the_agent(world):
     failed = world.submit().id
     record = ("harness_failure", failed, None, NOON)

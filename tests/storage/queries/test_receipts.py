@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
@@ -22,6 +23,7 @@ from app.storage.queries.regrades.regrades import RegradeRecord
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 from tests.storage.make import NOON, World, add_run, add_submission, make_submission
+from tests.storage.statements import sqlite_plan
 
 HOUR = timedelta(hours=1)
 GRADED = SubmissionState.GRADED
@@ -125,6 +127,15 @@ def test_closed_and_settled_runs_that_podium_graded_need_a_receipt(world: World)
         assert found == [reported[1].id, late.id, graded.id, nothing.id]  # the latest first
         assert receipts.closed_without(session, NOON, 2) == found[:2]
         assert receipts.graded_late_without(session, 9) == [late.id]
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_runs_that_were_closed_lately_are_found_by_the_time_of_their_close(world: World) -> None:
+    """Every ten seconds all closed runs were read."""
+    plan = sqlite_plan(world.database, lambda s: receipts.closed_without(s, NOON, 9))
+    assert [step for step in plan if step.startswith("SEARCH run ")] == [
+        "SEARCH run USING INDEX ix_run_closed_at (closed_at>?)"
+    ]
 
 
 def test_a_run_needs_a_new_receipt_after_a_regrade_of_one_of_its_files(world: World) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, exists, func, insert, or_, select
+from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
@@ -136,7 +136,9 @@ def closed_without(session: Session, since: datetime, limit: int) -> list[str]:
     Imported runs and runs with only reported scores are left out, because Podium did not grade
     them.
     """
-    return _closed_without(session, RUN.c.closed_at > since, limit)
+    # Without `coalesce` SQLite would find all closed runs by the index of states.
+    lately = and_(RUN.c.closed_at > since, func.coalesce(RUN.c.state, "") == RunState.CLOSED)
+    return _closed_without(session, lately, limit)
 
 
 def graded_late_without(session: Session, limit: int) -> list[str]:
@@ -146,7 +148,7 @@ def graded_late_without(session: Session, limit: int) -> list[str]:
     """
     later = SUBMISSION.c.settled_at > RUN.c.closed_at
     is_late = exists().where(SUBMISSION.c.run_id == RUN.c.id, later)
-    return _closed_without(session, is_late, limit)
+    return _closed_without(session, and_(is_late, RUN.c.state == RunState.CLOSED), limit)
 
 
 def _closed_without(session: Session, condition: ColumnElement[bool], limit: int) -> list[str]:
@@ -157,7 +159,7 @@ def _closed_without(session: Session, condition: ColumnElement[bool], limit: int
         select(RUN.c.id)
         .join(TABLE, TABLE.c.run_id == RUN.c.id, isouter=True)
         .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
-        .where(condition, RUN.c.state == RunState.CLOSED)
+        .where(condition)
         .where(TABLE.c.id.is_(None), IMPORTED_RUN.c.run_id.is_(None))
         .where(~waits, or_(exists().where(own), ~is_reported))
         .order_by(RUN.c.closed_at.desc())
