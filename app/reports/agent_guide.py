@@ -25,31 +25,36 @@ Podium grades submissions to machine-learning competitions. You get a task and p
 a model, and send predictions as a CSV file. Podium compares them with private answers.
 """
 DISCLOSED = {
-    Feedback.NONE: "Podium answers that the file arrived (`received`), and nothing else: neither "
-    "whether it is valid nor its score. Check the form with `validate` before you send it.",
-    Feedback.VALIDITY: "Podium answers whether the file is valid (`graded`) or not (`rejected`, "
-    "with `problem.violations`). It shows no score.",
-    Feedback.SEARCH: "Podium answers whether the file is valid, and `grade.search_score`: the "
-    "score on the rows to search on. Other rows decide; no score on them is shown.",
-    Feedback.PUBLIC: "Podium answers whether the file is valid, and `grade.public_score`: the "
-    "score on the public part of the answers. The private part decides; its score is not shown.",
-    Feedback.FULL: "Podium answers whether the file is valid, its scores, its place among human "
-    "teams, and its medal.",
+    Feedback.NONE: "Podium says only that the file arrived (`received`). It does not say whether "
+    "the file is valid, and shows no score. Check the form with `validate` before you send a file.",
+    Feedback.VALIDITY: "Podium says whether the file is valid (`graded`) or not (`rejected`, with "
+    "`problem.violations`). It shows no score.",
+    Feedback.SEARCH: "Podium says whether the file is valid, and shows `grade.search_score`: the "
+    "score on the search rows. Place and medal depend on other rows, and no score on them is "
+    "shown.",
+    Feedback.PUBLIC: "Podium says whether the file is valid, and shows `grade.public_score`: the "
+    "score on the public rows. Place and medal depend on the private rows, and no score on them "
+    "is shown.",
+    Feedback.FULL: "Podium says whether the file is valid, and shows its scores, its place among "
+    "human teams, and its medal.",
 }
 RULES = """
 ## Rules of the protocol
-- Every request has the header `Authorization: Bearer $PODIUM_KEY`. Never write the key to a file
-  that you send, or to a log.
-- Errors are JSON with `title` and `detail`; `detail` says what is wrong and what to do.
-- 401: the key is not valid; stop. 403, 404: this key may not do or see that; do not try again.
-- 409: the run is closed, or an `Idempotency-Key` came with another file; `detail` says which.
+- Send the header `Authorization: Bearer $PODIUM_KEY` with every request. Never write the key to a
+  file that you send, or to a log.
+- Errors are JSON with `title` and `detail`. `detail` says what is wrong and what to do.
+- 401: the key is not valid. Stop.
+- 403 or 404: your key has no access to this. Do not repeat the request.
+- 409: the run is closed, or you sent this `Idempotency-Key` before with another file. `detail` says
+  which.
 - 422, or a submission that is `rejected`: correct the file.
-- 429 and 503: wait as many seconds as the header `Retry-After` says, then send the same request
+- 429 or 503: wait for the number of seconds in the header `Retry-After`, then send the same request
   again. Stop if `detail` says that waiting does not help.
-- `failed`: Podium could not grade the file. That is not your fault and uses up no submission. The
-  number of such files in a run is limited, so do not send a file again that failed.
-- Send each file with an `Idempotency-Key` of its own. If an answer is lost, send the same request
-  again: it is the same submission.
+- `queued` or `grading`: there is no outcome yet. List your submissions again after some seconds.
+- `failed`: Podium could not grade the file. This is not your fault, and it uses up no submission. A
+  run may have only a limited number of such files, so do not send a file again that failed.
+- Send each file with its own `Idempotency-Key`. If an answer is lost, send the same request again:
+  Podium then returns the same submission and stores no second one.
 """
 COMMANDS = """
 ## Commands
@@ -70,14 +75,16 @@ curl -s "$PODIUM_URL/v1/runs/{run}/validate" -H "$H" -H 'Content-Type: text/csv'
 curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H" -H 'Content-Type: text/csv' \\
      -H 'Prefer: wait=60' -H "Idempotency-Key: $(sha256sum submission.csv | cut -d' ' -f1)" \\
      --data-binary @submission.csv
-# your submissions; and choose the final one (without it the last valid one is final)
+# your submissions; the last valid one is final
 curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H"
+# select another one as the final one
 curl -s -X PUT "$PODIUM_URL/v1/runs/{run}/selected" -H "$H" \\
      -H 'Content-Type: application/json' -d '{{"submission": "sub_..."}}'
 """
 GRADE = """
 ## Grade a file as a harness
-Your key is a harness's: it grades files of the experiment {experiment}. Do not give it to an agent.
+Your key is that of a harness. It grades files of the experiment {experiment}. Do not give it to an
+agent.
 ```sh
 export PODIUM_URL={url}
 curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-bench" \\
@@ -85,12 +92,12 @@ curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-benc
      --data-binary @submission.csv
 ```
 If you send the same request again, it is the same attempt. `valid_submission` is false if the file
-is at fault. An answer of 5xx is Podium's or the competition's fault, and no score. `GET` on the
-same address without its parameters has the medal lines.
+is not valid. A 5xx answer means that Podium or the competition failed. It is not a score. `GET` of
+the same address without its parameters returns the medal lines.
 """
 GENERAL = """
-If you ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), it has your
-competition, its file format, and how many submissions you may still send.
+Request this page with your key (`Authorization: Bearer $PODIUM_KEY`) to see your competition, the
+format of its file, and how many submissions you may still send.
 """
 
 
@@ -183,7 +190,7 @@ def _format(about: RunGuide) -> list[str]:
     if form.rows_sum_to_one:
         lines.append("The probabilities of a row sum to 1.")
     if form.id:
-        lines.append("Ids are those of the sample submission, each in as many rows as there.")
+        lines.append("Ids are those of the sample submission, each in the same number of rows.")
     else:
         lines.append("There is no id column: rows are in the order of the sample submission.")
     return lines

@@ -47,7 +47,7 @@ def board(folder: Path, declared: dict[str, Any]) -> str:
     if (folder / "leaderboard.csv").is_file():
         return "complete"
     stated = declared.get("leaderboard", {})
-    if not stated.get("gold"):
+    if stated.get("gold") is None:  # a line may be 0
         return "baseline" if "baseline" in declared else "none"
     return "MLE-Dojo's export" if "mle-dojo" in declared.get("tags", []) else "snapshot"
 

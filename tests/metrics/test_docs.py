@@ -20,7 +20,7 @@ def test_the_page_has_a_section_for_each_metric_and_no_other():
 @pytest.mark.parametrize("name", METRICS)
 def test_a_section_names_direction_kinds_columns_and_parameters(name):
     metric = METRICS[name]
-    facts = dict(re.findall(r"^- (\w+): (.*)$", SECTIONS[name], re.M))
+    facts = dict(re.findall(r"^- (\w+): (.*(?:\n  .*)*)$", SECTIONS[name], re.M))
 
     assert facts["Direction"] == (
         "higher is better" if metric.higher_is_better else "lower is better"

@@ -1,7 +1,7 @@
 """Summaries of experiments, each with rates over its own competitions, for lists.
 
 The rates are those of `experiment_results.medal_rates` with padding=available, over the existing
-results. Three queries read them for a page of experiments, whatever the number of runs.
+results. A few queries read them for a page of experiments, whatever the number of runs.
 """
 
 from __future__ import annotations
