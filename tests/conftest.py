@@ -69,7 +69,6 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector skip what was loaded until now: it stays to the end."""
-    gc.collect()
     gc.freeze()
 
 

@@ -52,7 +52,6 @@ def main(channel: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which then closes its end
     gc.disable()  # nearly all that is loaded stays; to look for garbage takes a quarter of the time
     load()
-    gc.collect()
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
     gc.enable()
     others = other_threads()
