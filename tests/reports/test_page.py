@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from hypothesis import example, given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from app.reports.document.page import Marked, ReportPage, Table, to_markdown
+
+MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+LISTS_AND_TABLES = {"table_open", "table_close", "bullet_list_open", "bullet_list_close"}
 
 
 def test_a_page_has_a_letter_for_each_of_a_thousand_footnotes() -> None:
@@ -51,6 +56,27 @@ def test_a_text_of_a_competition_ends_no_line_of_a_table_or_a_list() -> None:
     assert html.count("<table>") == html.count("<ul>") == html.count("<li>") == 1
     assert html.count("<td>") == 2
     assert "\x1b" not in html
+
+
+NAMES = st.text("ab1 *_`~#<>[]()!&;:.-+=\\|/é世\t", min_size=1, max_size=12)
+
+
+@example(["[a]: http://evil.example", "[a]"])
+@example(["*x*", "`y`", "_z_", "an_agent", "~~w~~", "&amp;"])
+@example(["# a", "> a", "1. a", "- a"])
+@given(st.lists(NAMES.map(str.strip).filter(bool), min_size=1, max_size=3))
+def test_each_character_of_a_name_is_shown(names: list[str]) -> None:
+    table = Table(["name", "x"], [[name, 1] for name in names])
+    tokens = MARKDOWN.parse(to_markdown(ReportPage([table], names)))
+    texts = [token for token in tokens if token.type == "inline"]
+    shown = [name.replace("\t", " ") for name in names]
+
+    assert {token.type for token in tokens if token.level == 0} == LISTS_AND_TABLES
+    assert {each.type for token in texts for each in token.children or ()} == {"text"}
+    cells = [text for name in shown for text in (name, "1")]
+    assert [token.children[0].content for token in texts if token.children] == [
+        "name", "x", *cells, *shown,
+    ]  # fmt: skip
 
 
 def rendered(markdown: str) -> str:

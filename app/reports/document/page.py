@@ -11,6 +11,10 @@ from typing import Any
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # Markdown ends a line at "\r" too
 TAG = re.compile(r"<(?=[A-Za-z/!?])")  # the start of a tag, a comment or an address in brackets
+LINK = re.compile(r"\](?=[(:])")  # a link, and the address of what stands in brackets elsewhere
+# Code, an entity and emphasis; an underscore within a word is none of these.
+STYLE = re.compile(r"[*`]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~")
+BLOCK = re.compile(r"^(\d*)(?=[#>+-]|(?<=\d)[.)])")  # a heading, a quotation or a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def to_markdown(page: ReportPage, origin: str = "") -> str:
     letters = page.letters()
     lines = [f"[{letter}] {as_written(note)}" for note, letter in letters.items()]
     # The origin contains names of experiments too, in its command.
-    lines += map(as_written, [*page.notes, *([origin] if origin else [])])
+    lines += map(_paragraph, [*page.notes, *([origin] if origin else [])])
     tables = [_markdown_table(one, letters) for one in page.tables]
     return "\n".join(tables) + ("\n" if lines else "") + _list(lines)
 
@@ -78,13 +82,23 @@ def _markdown_cell(cell: Any, letters: dict[str, str]) -> str:
 
 
 def as_written(text: str) -> str:
-    r"""A text as Markdown on one line that shows tags, links and backslashes literally.
+    r"""A text as Markdown on one line that shows each character literally.
 
-    >>> as_written("<b>, p < 0.05, [0, 1], [a](b)")
-    '\\<b>, p < 0.05, [0, 1], [a]\\(b)'
+    >>> as_written("<b>, p < 0.05, [0, 1], [a](b), an_agent, *x*")
+    '\\<b>, p < 0.05, [0, 1], [a]\\(b), an_agent, \\*x\\*'
     """
-    text = CONTROL.sub(" ", text).replace("\\", "\\\\").replace("](", "]\\(")
-    return TAG.sub(r"\\<", text)
+    text = CONTROL.sub(" ", text).replace("\\", "\\\\")
+    text = LINK.sub(r"]\\", TAG.sub(r"\\<", text))
+    return STYLE.sub(r"\\\g<0>", text)
+
+
+def _paragraph(text: str) -> str:
+    r"""A text as written, that begins no heading, quotation or list.
+
+    >>> _paragraph("# 1 of 3"), _paragraph("2. agent"), _paragraph("3 runs")
+    ('\\# 1 of 3', '2\\. agent', '3 runs')
+    """
+    return BLOCK.sub(r"\1\\", as_written(text))
 
 
 def _list(lines: Sequence[str]) -> str:
