@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,8 @@ from app.domain.wording import toml_value
 from app.errors import Invalid
 from app.metrics import METRICS, problems
 from app.preparation.from_table.target import Target, answers
+
+LONGEST = 40  # characters of a value in the description
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +113,23 @@ def description(title: str, parts: Parts, target: Target) -> str:
     """A draft of the task: columns, metric and the form of a submission."""
     metric = METRICS[target.metric]
     better = "higher" if metric.higher_is_better else "lower"
+    predicted = _code(parts.column)
     asked = {
-        "probability": f"the probability that `{parts.column}` is 1",
-        "number": f"`{parts.column}`, a number",
-    }.get(target.kind, f"`{parts.column}`, one of the values of the training data")
+        "probability": f"the probability that {predicted} is 1",
+        "number": f"{predicted}, a number",
+    }.get(target.kind, f"{predicted}, one of the values of the training data")
     rows = [
-        f"| `{name}` | {_values(parts.train[name])} |"
+        f"| {_cell(name)} | {_values(parts.train[name])} |"
         for name in parts.train.columns
         if name not in (parts.id, parts.column)
     ]
     task = (
         f"Predict {asked}, for each of the {len(parts.test):,} rows of `test.csv`. `train.csv` "
-        f"has {len(parts.train):,} rows with their `{parts.column}`."
+        f"has {len(parts.train):,} rows with their {predicted}."
     )
     evaluation = (
         f"Submissions are scored by `{target.metric}`; {better} is better. Write a CSV file with "
-        f"the columns `{parts.id}` and `{parts.column}` and one row for every id of "
+        f"the columns {_code(parts.id)} and {predicted} and one row for every id of "
         "`sample_submission.csv`."
     )
     columns = ["| column | values |", "| --- | --- |", *rows]
@@ -142,12 +146,26 @@ def _values(column: pd.Series[str]) -> str:
         return f"numbers from {found.min():g} to {found.max():g}{empty}"
     distinct = sorted(set(filled))
     if 0 < len(distinct) <= 10:
-        return ", ".join(_plain(one) for one in distinct) + empty
+        shown = (one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for one in distinct)
+        return ", ".join(map(_cell, shown)) + empty
     return f"{len(distinct):,} different texts{empty}"
 
 
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")[:40]
+def _cell(text: str) -> str:
+    """The text as code in a cell of a table in Markdown."""
+    return _code(text).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    """A text in Markdown as code, which shows each character; a line feed is a space.
+
+    >>> _code("price"), _code("`a`"), _code("")
+    ('`price`', '`` `a` ``', '` `')
+    """
+    line = " ".join(text.splitlines()) or " "
+    ticks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{space}{line}{space}{ticks}"
 
 
 def _guess(target: Target, common: str) -> str:
