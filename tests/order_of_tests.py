@@ -14,7 +14,7 @@ import pytest
 
 LONG_TESTS = (  # 20 to 80 seconds each, on two cores
     "test_doc_commands.py::test_every_block", "test_regrade_crash.py", "test_ordinary_user.py",
-    "test_kills.py::test_twenty_kills", "test_times.py::test_the_time_of_an_answer",
+    "test_kills.py::test_twenty_kills", "test_times_of_scores.py::test_the_time_of_an_answer",
     "test_inspect.py", "test_store_away.py", "test_two_servers.py", "packages/test_aide.py",
     "test_browser.py::test_every_page", "test_recipe.py",
     "test_server_deaths.py", "test_wheel.py", "test_first_change.py",

@@ -12,7 +12,8 @@ from app.graders.messages.results import GraderFault
 from app.graders.runtime_env import LIBRARIES
 from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
-from tests.graders.conftest import SECONDS
+from tests.graders.conftest import MEMORY_MB, SECONDS
+from tests.graders.pool import FolderPool
 
 
 def metric(body: str, before: str = "") -> str:
@@ -84,14 +85,16 @@ def test_a_metric_that_ignores_signals_and_exceptions_is_stopped_too(run):
     assert fault.kind == "timeout"
 
 
-def test_a_metric_that_eats_all_memory_is_a_fault(run):
-    fault = run(
-        """
+def test_a_metric_that_eats_all_memory_is_a_fault(with_metric, tiny, tiny_file):
+    """With a long limit, because a slow machine takes seconds to fill the memory."""
+    greedy = """
         eaten = []
         while True:
             eaten.append(bytearray(50_000_000))
         """
-    )
+    with FolderPool(processes=1, seconds=50, memory_mb=MEMORY_MB, cache_mb=16) as patient:
+        fault = patient.grade(*with_metric(metric(greedy))).result(60)
+        assert patient.grade(tiny, tiny_file).result(60).score == 0.0
     assert fault.kind == "memory"
 
 
