@@ -41,6 +41,7 @@ def test_the_log_says_who_asked_and_nothing_of_probes(
     podium.client().get("/healthz")
     podium.client().get(f"/v1/runs/{run.id}")
     run.client.get(f"/v1/runs/{run.id}")
+    run.client.get("/api/v1/competitions/list")  # a call of an old client
     run.submit(good)
     podium.admin.get("/v1/faults")  # the lines before it are written
 
@@ -50,6 +51,7 @@ def test_the_log_says_who_asked_and_nothing_of_probes(
 
     assert (f"/v1/runs/{run.id}", None, 401) in seen
     assert (f"/v1/runs/{run.id}", "run", 200) in seen
+    assert ("/api/v1/competitions/list", "run", 200) in seen
     assert (f"/v1/runs/{run.id}/submissions", "run", 201) in seen
     assert all(line["key"].startswith("key_") for line in lines if "role" in line)
     assert "Context impl" not in text

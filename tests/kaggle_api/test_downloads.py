@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import random
 import socket
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import httpx
@@ -125,6 +127,8 @@ def test_the_archive_has_the_same_bytes_for_everybody(podium, large):
         sums.add(hashlib.sha256(found.content).hexdigest())
         headers.append(found.headers)
 
+    with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        assert {one.external_attr >> 16 for one in archive.infolist()} == {0o644}
     assert len(sums) == 1
     assert headers[0]["ETag"] == headers[1]["ETag"]
     assert headers[0]["Last-Modified"] == headers[1]["Last-Modified"]
