@@ -133,6 +133,11 @@ def test_the_archive_has_the_same_bytes_for_everybody(podium, large):
     assert headers[0]["ETag"] == headers[1]["ETag"]
     assert headers[0]["Last-Modified"] == headers[1]["Last-Modified"]
     assert headers[0]["Accept-Ranges"] == "bytes"
+    known = {"If-None-Match": headers[0]["ETag"]}
+    again = httpx.get(lead.headers["Location"], headers=known, trust_env=False)
+    assert again.status_code == 304
+    for one in (*headers, again.headers):  # no cache serves it after the key of its address ended
+        assert one["Cache-Control"] == "private, no-cache"
     assert "Content-Encoding" not in headers[0]
 
 
