@@ -39,8 +39,11 @@ def test_the_log_says_who_asked_and_nothing_of_probes(
     begin = podium.server.log.stat().st_size
     podium.client().get("/readyz")
     podium.client().get("/healthz")
+    podium.client().get("/health")
+    podium.admin.get("/metrics")
     podium.client().get(f"/v1/runs/{run.id}")
     run.client.get(f"/v1/runs/{run.id}")
+    run.client.get("/api/v1/competitions/list")  # a call of an old client
     run.submit(good)
     podium.admin.get("/v1/faults")  # the lines before it are written
 
@@ -50,7 +53,8 @@ def test_the_log_says_who_asked_and_nothing_of_probes(
 
     assert (f"/v1/runs/{run.id}", None, 401) in seen
     assert (f"/v1/runs/{run.id}", "run", 200) in seen
+    assert ("/api/v1/competitions/list", "run", 200) in seen
     assert (f"/v1/runs/{run.id}/submissions", "run", 201) in seen
     assert all(line["key"].startswith("key_") for line in lines if "role" in line)
     assert "Context impl" not in text
-    assert "readyz" not in text
+    assert not {"/readyz", "/healthz", "/health", "/metrics"} & {path for path, *_ in seen}

@@ -46,6 +46,15 @@ def test_the_nearest_name_is_told(podium: Podium, address: str, words: str) -> N
     assert words in response.json()["detail"]
 
 
+def test_five_mistakes_are_told_each_name_in_fifty_characters(podium: Podium) -> None:
+    names = [f"{number}" * 60 for number in range(6)]
+    detail = podium.admin.get("/v1/runs", params=dict.fromkeys(names, "x")).json()["detail"]
+
+    for name in names[:5]:
+        assert f"query.{name[:50]}: unknown parameter; " in detail
+    assert names[5][:9] not in detail
+
+
 @pytest.mark.parametrize(
     ("address", "name"),
     [

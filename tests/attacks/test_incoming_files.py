@@ -65,6 +65,24 @@ def test_incoming_bytes_count_for_a_run(server: PodiumServer, podium: Podium) ->
     assert after.status_code == 201
 
 
+def test_uploads_of_kaggles_clients_count_for_a_run_while_they_come(
+    server: PodiumServer, podium: Podium
+) -> None:
+    folder = podium.competition()
+    run, size = podium.run(folder, feedback="full"), 5 * MEGABYTE // 2  # of 4 MB for the run
+    call = "/api/v1/competitions.CompetitionApiService/StartSubmissionUpload"
+    body = {"competitionName": folder.name, "fileName": "s.csv", "contentLength": size}
+    first, second = (run.client.post(call, json=body).json()["createUrl"] for _ in range(2))
+    head = f"PUT {httpx.URL(first).path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n\r\n"
+    with connections(server, 1) as opened:
+        send_all(opened, head.encode() + b"a" * MEGABYTE)
+        wait_until(lambda: spooled(server) != [], 10)
+        refused = httpx.put(second, content=b"a" * size, trust_env=False)
+
+    assert refused.status_code == 429
+    assert "PODIUM_RUN_STORED_MB" in refused.json()["message"]
+
+
 def test_a_run_sends_few_files_at_once(server: PodiumServer, podium: Podium) -> None:
     folder = podium.competition()
     run, other = podium.run(folder, feedback="full"), podium.run(folder, feedback="full")

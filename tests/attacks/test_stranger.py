@@ -191,6 +191,14 @@ def test_a_body_in_another_transfer_coding_is_refused_in_words(
     assert b"Transfer-Encoding" in answer
 
 
+@pytest.mark.parametrize("coding", [b"chunked", b"Chunked", b"CHUNKED", b"chunked "])
+def test_the_name_of_the_transfer_coding_has_no_case(server: PodiumServer, coding: bytes) -> None:
+    head = b"POST /v1/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    body = b"Transfer-Encoding: %s\r\n\r\n3\r\nid\n\r\n0\r\n\r\n" % coding
+
+    assert send_until_refused(server, iter([head + body])).startswith(b"HTTP/1.1 404 ")
+
+
 def test_a_client_of_http_1_0_gets_one_answer_whatever_it_expects(server: PodiumServer) -> None:
     """It takes the first answer for that to its request, whatever the status."""
     head = b"POST /v1/runs HTTP/1.0\r\nExpect: 100-continue\r\nAuthorization: Bearer "

@@ -84,6 +84,24 @@ def test_nonsense_is_refused_in_words(podium, tiny, method):
             is_refusal(response)
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (json.dumps({f"f{number}": 0 for number in range(100)}).encode(), 200),
+        (json.dumps({f"f{number}": 0 for number in range(101)}).encode(), 400),
+        (b"{}" + b" " * (32 * 1024 - 2), 200),
+        (b"{}" + b" " * (32 * 1024 - 1), 413),
+    ],
+    ids=["100 fields", "101 fields", "32 KB", "more"],
+)
+def test_a_call_has_so_many_fields_and_bytes_at_most(podium, tiny, body, status):
+    answer = podium.run(tiny).client.post(f"{SERVICE}/ListCompetitions", content=body)
+
+    assert answer.status_code == status
+    if status != 200:
+        is_refusal(answer)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_missing_fields_are_named(podium, tiny, method):
     response = podium.run(tiny).client.post(f"{SERVICE}/{method}", json={})
@@ -101,6 +119,8 @@ def test_missing_fields_are_named(podium, tiny, method):
         ("GET", f"{SERVICE}/ListCompetitions"),
         ("GET", "/api/v1/datasets/list"),
         ("PUT", "/api/v1/uploads/nonsense"),
+        ("PATCH", "/api/v1/models/list"),
+        ("OPTIONS", "/api/v1/models/list"),
         ("PUT", "/api/v1/uploads/" + "A" * 5000 + ".AAAA"),
         ("GET", "/api/v1/files/nonsense.nonsense/train.csv"),
         ("POST", f"{SERVICE}/CreateCodeSubmission"),
@@ -122,14 +142,18 @@ def test_without_a_good_key_it_is_401(podium, header):
 
 
 def test_introspection_is_never_401(podium, tiny):
+    archived = podium.run(tiny)
+    podium.admin.post(f"/v1/runs/{archived.id}/archive", json={"reason": "a trial"})
     key = podium.run(tiny).document["key"]
     path = "/api/v1/security.OAuthService/IntrospectToken"
     ask = lambda body: podium.client().post(path, json=body)  # noqa: E731
 
     good, bad, empty = ask({"token": key}), ask({"token": "x"}), ask({})
+    of_archived = ask({"token": archived.document["key"]})
 
     assert (good.json()["active"], bool(good.json()["username"])) == (True, True)
-    assert [(r.status_code, r.json()) for r in (bad, empty)] == [(200, {"active": False})] * 2
+    answers = [(r.status_code, r.json()) for r in (bad, empty, of_archived)]
+    assert answers == [(200, {"active": False})] * 3
 
 
 def test_both_prefixes_and_the_password_are_understood(podium, tiny):

@@ -87,3 +87,12 @@ def test_another_competition_in_exp_id_is_400_and_no_validation(podium, tiny, go
     assert answer.status_code == 400
     totals = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
     assert totals["validations"] == 0
+
+
+def test_a_name_in_exp_id_that_is_too_long_is_told(podium, tiny, good):
+    answer = podium.run(tiny).client.post(
+        "/validate", files={"file": ("s.csv", good, "text/csv")}, headers={"exp-id": "x" * 101}
+    )
+
+    assert answer.status_code == 422
+    assert "exp-id" in answer.json()["detail"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import random
 import socket
 import threading
 import time
+import zipfile
 from pathlib import Path
 
 import httpx
@@ -125,10 +127,17 @@ def test_the_archive_has_the_same_bytes_for_everybody(podium, large):
         sums.add(hashlib.sha256(found.content).hexdigest())
         headers.append(found.headers)
 
+    with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        assert {one.external_attr >> 16 for one in archive.infolist()} == {0o644}
     assert len(sums) == 1
     assert headers[0]["ETag"] == headers[1]["ETag"]
     assert headers[0]["Last-Modified"] == headers[1]["Last-Modified"]
     assert headers[0]["Accept-Ranges"] == "bytes"
+    known = {"If-None-Match": headers[0]["ETag"]}
+    again = httpx.get(lead.headers["Location"], headers=known, trust_env=False)
+    assert again.status_code == 304
+    for one in (*headers, again.headers):  # no cache serves it after the key of its address ended
+        assert one["Cache-Control"] == "private, no-cache"
     assert "Content-Encoding" not in headers[0]
 
 

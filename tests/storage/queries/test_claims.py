@@ -8,7 +8,7 @@ import pytest
 from app.domain.states import SubmissionState
 from app.storage.database.database import Database
 from app.storage.database.records import ClaimRecord, SettledRecord
-from app.storage.queries import submissions
+from app.storage.queries import claims, direct_claims, submissions
 from tests.storage.make import NOON, claim_built_in
 
 
@@ -127,7 +127,7 @@ def test_a_row_held_by_another_process_is_passed_over(world, queue):
     def hold(session):
         claim_built_in(session, "slow", 2, NOON)
         held.set()
-        release.wait(10)
+        assert release.wait(10), "the other one waited for this claim"
 
     other = Database(world.database.url.render_as_string(hide_password=False))
     try:
@@ -138,3 +138,45 @@ def test_a_row_held_by_another_process_is_passed_over(world, queue):
         release.set()
         waiting.result(10)
         other.close()
+
+
+def deliver(world, submission_id, claimant):
+    """Claim what the queue delivers to this claimant, and return what was found before."""
+
+    def take(session):
+        (found,) = claims.find_for_claim(session, {submission_id: claimant}).values()
+        claims.claim(session, [found.claim])
+        return found
+
+    return world.database.write(take)
+
+
+def test_a_claim_whose_commit_was_not_confirmed_is_one_attempt(world):
+    made = world.submit()
+    first, again = (deliver(world, made.id, "7:token") for _ in range(2))
+    other = deliver(world, made.id, "8:token")
+
+    assert (first.is_made, first.holder, first.claim.attempts) == (False, None, 1)
+    assert (again.is_made, again.holder, again.claim.attempts) == (True, 7, 1)
+    assert (other.is_made, other.holder) == (False, 7)
+
+
+def test_the_claim_of_a_server_is_no_job(world):
+    made = world.submit()
+    world.database.write(lambda s: direct_claims.claim_named(s, "123", [made.id], NOON))
+
+    assert deliver(world, made.id, "7:token").holder is None
+
+
+def test_what_has_its_outcome_is_no_claim_and_is_not_given_back(world):
+    made = world.submit()
+    one = deliver(world, made.id, "7:token").claim
+    assert world.database.write(lambda s: claims.still_valid(s, [one])) == [True]
+    done = SettledRecord(
+        id=made.id, state=SubmissionState.GRADED, problem=None, warnings=[], settled_at=NOON
+    )
+    world.database.write(lambda s: submissions.settle_all(s, [done]))
+
+    assert world.database.write(lambda s: claims.still_valid(s, [one])) == [False]
+    world.database.write(lambda s: claims.give_back(s, made.id, "7:token"))
+    assert state(world, made.id).state is SubmissionState.GRADED

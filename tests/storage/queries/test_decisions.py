@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
 
 from app.domain.states import ReviewDecision
 from app.storage.queries.reviews import decisions
@@ -25,3 +27,23 @@ def test_a_decision_ends_when_the_next_one_about_its_run_is_made(world: World) -
 
     assert [one.superseded_at for one in made] == [times[1], times[2], None]  # accepted for an hour
     assert now == made[2]
+
+
+def test_a_decision_holds_from_its_time_until_the_next_ones(world: World) -> None:
+    times = [NOON + timedelta(hours=hour) for hour in range(3)]
+    for decision, at in zip(DECISIONS, times, strict=True):
+        new = ReviewRecord(
+            run_id=world.run.id, decision=decision, reason="x", decided_by=None, at=at
+        )
+        world.database.write(lambda session, new=new: decisions.add(session, new))
+
+    def excluded(as_of: datetime | None) -> list[str]:
+        query = select(decisions.RUN.c.id).where(decisions.is_excluded(as_of))
+        with world.database.read() as session:
+            return list(session.execute(query).scalars())
+
+    moment = timedelta(microseconds=1)
+    asked = [each + by for each in times for by in (-moment, timedelta(0))]
+    run = [world.run.id]
+    assert [excluded(as_of) for as_of in asked] == [[], run, run, [], [], run]
+    assert excluded(None) == run

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import ArchivalKind, Role
+from app.storage.database.database import Database
 from app.storage.database.records import KeyRecord
 from app.storage.queries import archive, keys
 from app.storage.queries.archive import ArchivalRecord
@@ -49,6 +51,37 @@ def test_an_unknown_digest_finds_nothing(world, stored):
 def test_keys_are_listed_oldest_first(world, stored):
     with world.database.read() as session:
         assert keys.list_keys(session) == [stored[1], stored[0]]
+
+
+def test_keys_are_counted_up_to_one_and_in_all(world, stored):
+    with world.database.read() as session:
+        counts = [keys.count_keys(session, up_to=f"key_{number}") for number in range(4)]
+        assert counts == [0, 1, 2, 2]
+        assert keys.count_keys(session) == 2
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])  # SQLite has one writer at a time
+def test_of_two_servers_that_start_at_once_one_makes_the_first_key(world):
+    held, release = threading.Event(), threading.Event()
+
+    def add_first(session):
+        was_first = keys.add_first_admin(session, make_key(1, role=Role.ADMIN))
+        held.set()
+        assert release.wait(10)
+        return was_first
+
+    other = Database(world.database.url.render_as_string(hide_password=False))
+    try:
+        first = world.database.enqueue(add_first)
+        assert held.wait(10)
+        second = other.enqueue(lambda s: keys.add_first_admin(s, make_key(2, role=Role.ADMIN)))
+        with pytest.raises(TimeoutError):
+            second.result(0.3)
+        release.set()
+        assert (first.result(10), second.result(10)) == (True, False)
+    finally:
+        release.set()
+        other.close()
 
 
 def test_a_digest_belongs_to_one_key_only(world, stored):

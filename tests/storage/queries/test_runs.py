@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError, NoResultFound
 from app.domain.feedback import Feedback
 from app.domain.states import RunState
 from app.storage.database.database import Database
-from app.storage.queries import runs
+from app.storage.queries import competitions, runs
 from tests.storage.make import NOON, add_run, make_run
 
 
@@ -33,7 +33,14 @@ def test_an_unknown_run_is_not_found(world):
 
 def test_a_run_is_found_by_what_makes_it_unique(world):
     with world.database.read() as session:
+        other_version = competitions.current_version(session, "leaves")
+    there = add_run(world.database, other_version, "first")
+    later = add_run(world.database, world.version, "first", seed=2)
+    with world.database.read() as session:
         assert runs.find_run(session, "first", "bikes", 1) == world.run
+        assert runs.find_run(session, "first", "bikes", 2) == later
+        assert runs.find_run(session, "first", "leaves", 1) == there
+        assert runs.find_run(session, "second", "leaves", 7) == world.other_run
 
 
 def test_a_seed_is_used_once_per_experiment_and_competition(world):

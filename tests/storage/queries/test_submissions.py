@@ -3,11 +3,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import SubmissionState
-from app.storage.database.records import SettledRecord
-from app.storage.queries import submission_counts, submissions
+from app.storage.database.records import ClaimRecord, SettledRecord
+from app.storage.queries import claims, direct_claims, submission_counts, submissions
 from tests.storage.make import (
     NOON,
     add_grade,
@@ -204,3 +205,29 @@ def test_a_word_that_is_no_state_is_refused(world):
 
     with pytest.raises(Exception, match="lost"):
         world.database.write(lambda s: submissions.add_submissions(s, [odd]))
+
+
+def test_servers_that_grade_are_found_without_the_claims_of_a_queue(world):
+    other = world.submit()
+    world.database.write(lambda s: claim_built_in(s, "a-server", 1, NOON))  # the other run's
+    claim = ClaimRecord(
+        id=other.id, run_id=other.run_id, version_id=other.version_id, competition="bikes",
+        sha256=other.sha256, attempts=1, claimed_by="7:token",
+    )  # fmt: skip
+    world.database.write(lambda s: claims.claim(s, [claim]))
+
+    with world.database.read() as session:
+        assert submissions.claimants(session) == ["a-server"]
+    assert get(world, other)[0].state is SubmissionState.GRADING
+
+
+def test_of_several_submissions_those_that_are_settled_or_queued_are_found(world):
+    done, taken, waiting = (world.submit() for _ in range(3))
+    world.database.write(lambda s: direct_claims.claim_named(s, "me", [taken.id], NOON))
+    settle(world, done)
+    ids = [done.id, taken.id, waiting.id]
+
+    with world.database.read() as session:
+        assert submissions.settled_among(session, ids) == [done.id]
+        named = select(submissions.TABLE.c.id).where(submissions.TABLE.c.id.in_(ids))
+        assert submissions.queued_among(session, named) == [waiting.id]
