@@ -169,8 +169,10 @@ def _heat_map(data: Data) -> Any:
     """Competitions by seeds; a colour and a letter for the outcome of each run."""
     order = list(dict.fromkeys(row["competition"] for row in data["rows"]))
     seeds = sorted({row["seed"] for row in data["rows"]})
+    words = {state: f"{LETTERS[state]} {text}" for state, text in
+             data.get("outcomes", OUTCOMES).items()}  # fmt: skip
     rows = [
-        {**row, "letter": LETTERS[row["state"]], "outcome": _outcome(row["state"])}
+        {**row, "letter": LETTERS[row["state"]], "outcome": words[row["state"]]}
         for row in data["rows"]
     ]
     there = [state for state in STATES if any(row["state"] == state for row in rows)]
@@ -184,7 +186,7 @@ def _heat_map(data: Data) -> Any:
         y=alt.Y("competition:N", sort=order, title=None, axis=alt.Axis(grid=False)),
     )
     scale = alt.Scale(
-        domain=[_outcome(each) for each in there], range=[STATES[state] for state in there]
+        domain=[words[each] for each in there], range=[STATES[state] for state in there]
     )
     squares = cells.mark_rect(stroke="#8b97a4", strokeWidth=0.5).encode(
         color=alt.Color("outcome:N", sort=None, scale=scale, title="outcome")
@@ -195,11 +197,6 @@ def _heat_map(data: Data) -> Any:
     return (squares + letters).properties(
         width=30 * max(1, len(seeds)), height=18 * max(1, len(order))
     )
-
-
-def _outcome(state: str) -> str:
-    """The words of a state in the legend, with its letter."""
-    return f"{LETTERS[state]} {OUTCOMES[state]}"
 
 
 CHARTS: dict[str, Callable[[Data], Any]] = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from app.domain.result_choices import RATES, Padding
 from app.domain.wording import are, counted
 from app.pictures.captions import missing, seeds_each
-from app.pictures.outcomes import OUTCOMES
+from app.pictures.outcomes import outcomes_at
 from app.pictures.picture import Picture
 from app.pictures.score_range import beyond, score_range
 from app.services.results.board import Board
@@ -199,13 +199,14 @@ def heat_map_picture(name: str, found: HeatMap) -> Picture:
         for row in found.rows
         for cell in row.cells
     ]
-    counts = "; ".join(f"{count} {OUTCOMES[state]}" for state, count in found.counts.items())
+    words = outcomes_at(found.has_medians)
+    counts = "; ".join(f"{count} {words[state]}" for state, count in found.counts.items())
     return Picture(
         "heat-map",
         name,
         f"{counted(len(found.rows), 'competition')}, {counted(len(found.seeds), 'seed')}: "
         f"{counts}.{_any_medal(found.summary)}",
-        {"rows": rows},
+        {"rows": rows, "outcomes": dict(words)},
     )
 
 

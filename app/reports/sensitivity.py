@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from app.domain.result_choices import Padding
 from app.reports.document.footnotes import footnotes, marked, marks_of
-from app.reports.document.page import ReportPage, Table
+from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report, ends
 from app.reports.document.result_context import context_columns, context_document
 from app.reports.document.tables import QUESTIONS, interval_cells
@@ -52,7 +52,9 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 continue
             words = WORDS[one.choice].format(one.name)
             if one.mean is None or one.change is None:
-                lines.append([words, "", "not known", "", "", one.refused or ""])
+                # The reason may have hundreds of letters, which would widen the table.
+                reason = (one.refused,) if one.refused else ()
+                lines.append([words, "", Marked("not known", reason), "", "", ""])
             else:
                 padding = (
                     Padding(one.name)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath
+from app.pictures.outcomes import GRADED, outcomes_at
 from app.reports.success_rates import success_report
 from app.services.results import cells, overview
 from app.services.results.only_baselines import success_without_medals
@@ -76,6 +77,7 @@ def show_experiment(
     return page(
         request, caller, "experiment.html", title=name, found=found, archived=found.archived,
         success=success and _with_notes(success),
+        outcomes_here=outcomes_at(found.has_medians), graded=GRADED,
         api=f"/v1/experiments/{quote(name, safe='')}",
         experiment=found.summary.experiment, suite=suite,
         suites=sorted(context.catalogue.suites()), table=lambda: heat_map_rows(found),

@@ -106,6 +106,9 @@ def test_from_an_experiment_to_its_results(
     rows = list(csv.DictReader(io.StringIO(podium("results", name, "--csv").stdout)))
     assert float(rows[0]["score"]) == pytest.approx(0.12)
 
+    podium("experiments", "create", "measured", "--agent", "a", "--model", "m")
+    assert "measured has no graded scores" in podium("uncertainty", "measured").stderr
+
     for command in ("results", "uncertainty"):
         markdown = podium(command, name, "--format", "markdown").stdout
         assert markdown.startswith("| competition | seed |")

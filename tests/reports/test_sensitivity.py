@@ -51,7 +51,7 @@ def test_the_ten_changes_that_are_largest_are_shown_and_the_others_are_bounded()
     assert lines["padding=available"][1:3] == [
         Marked("75.00", available), Marked("+25.00", available)
     ]  # fmt: skip
-    assert lines["padding=none"] == ["", "not known", "", "", "refused"]
+    assert lines["padding=none"] == ["", Marked("not known", ("refused",)), "", "", ""]
     bound = "Leaving out one of the other 2 competitions changes the rate by at most 2.00 points."
     assert page.notes[0] == bound
 

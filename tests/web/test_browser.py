@@ -134,6 +134,18 @@ def test_a_list_of_long_names_is_read_without_scrolling_sideways(
         assert table <= window
 
 
+def test_a_wide_table_has_the_width_of_a_wide_window(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server, viewport={"width": 2560, "height": 1200}) as page:
+        log_in_without_form(page, filled.admin)
+        page.goto("/")
+        table, shown, text = page.locator(".wide").evaluate(
+            "table => [table.scrollWidth, table.clientWidth,"
+            " document.querySelector('main > p').clientWidth]"
+        )
+        assert 1_500 < table <= shown
+        assert text < 1_000
+
+
 def test_text_below_a_picture_stays_where_it_is_when_the_picture_comes(
     chromium: Browser, filled: Filled
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.conftest import WAIT, make_researcher_key, packed
 from tests.api.test_success import measured
-from tests.factories import good_submission, write_competition
+from tests.factories import BOARD, good_submission, write_competition
 from tests.server import PodiumServer
 from tests.web.conftest import caller, visitor
 from tests.web.test_crawl import check_page
@@ -25,14 +25,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     """A server with two competitions that have a baseline, and one with neither."""
     home = tmp_path_factory.mktemp("success")
     server = PodiumServer(home / "data").start()
-    for name, toml in (*((each, BASELINE) for each in MIXED), ("with-nothing", "")):
-        folder = write_competition(home / name, leaderboard=None, toml=toml)
+    for name, toml in (
+        *((each, BASELINE) for each in MIXED),
+        ("with-nothing", ""),
+        ("with-board", ""),
+    ):
+        board = BOARD if name == "with-board" else None
+        folder = write_competition(home / name, leaderboard=board, toml=toml)
         archive = {"archive": (f"{name}.tar.gz", packed(folder), "application/gzip")}
         assert caller(server).post("/v1/competitions", files=archive).status_code == 201
     make_experiment(server, home, "improved", {MIXED[0]: [0.1, 0.7], MIXED[1]: [0.2, 0.3]})
     make_experiment(server, home, "one", {MIXED[0]: [0.1]})
     make_experiment(server, home, "unsent", {MIXED[0]: [None]})
     make_experiment(server, home, "nothing", {"with-nothing": [0.1]})
+    make_experiment(server, home, "both", {MIXED[0]: [0.1], "with-board": [0.9]})
+    make_experiment(server, home, "half", {MIXED[0]: [0.1, None]})
     yield server
     assert server.stop() == 0
 
@@ -121,6 +128,46 @@ def test_an_experiment_without_rates_says_so(server: PodiumServer, name: str) ->
     assert "Success against baselines</h2>" not in text
 
 
+LEGENDS = {
+    "improved": "graded",
+    "nothing": "graded",
+    "both": "graded, not above the median or without one",
+}
+
+
+@pytest.mark.parametrize("name", LEGENDS)
+def test_a_result_is_compared_with_a_median_only_where_there_is_one(
+    server: PodiumServer, name: str
+) -> None:
+    text = shown(server, f"/experiments/{name}")
+    (legend,) = re.findall(r'aria-label="Legend">(.*?)</ul>', text, re.DOTALL)
+    words = re.findall(r"</span> (.*?): \d+", legend)
+    cells = re.findall(r'href="/runs/[^"]*" title="([^,"]*)', text)
+    browser = visitor(server, make_researcher_key(server))
+    picture = browser.get(f"/experiments/{name}/heat-map.vl.json").text
+
+    assert words[0] == LEGENDS[name]
+    assert f"· {LEGENDS[name]}" in picture
+    assert re.search(rf"\d {LEGENDS[name]}[.;]", picture)
+    assert set(cells) == {"graded"}
+    assert ("not above the median" in text) == (name == "both")
+    assert ("0 medals at" in text) == (name == "both")
+
+
+def test_the_page_names_the_command_only_where_it_has_rates(server: PodiumServer) -> None:
+    command = "podium report --success --baselines known"
+
+    assert command in shown(server, "/experiments/both")
+    assert "podium report" not in shown(server, "/experiments/nothing")
+
+
+def test_runs_that_rates_against_baselines_leave_out_are_counted(
+    server: PodiumServer, tmp_path: Path
+) -> None:
+    assert "1 of 2 runs is not in these rates" in shown(server, "/experiments/half")
+    assert "not in these rates" not in shown(server, "/experiments/improved")
+
+
 def test_a_submission_names_its_success_and_no_medal(server: PodiumServer) -> None:
     admin = caller(server)
     leads = []
@@ -206,4 +253,6 @@ def test_a_run_shows_the_scores_that_its_harness_measured(
     assert closed.status_code == 200
     map_of_runs = shown(server, "/experiments/timed")
     assert "reported by a harness, not graded: 1" in map_of_runs
+    assert "no graded result" not in map_of_runs
+    assert "not in these rates" not in map_of_runs
     assert "Success against its baseline in <b>100.0 %</b>" in map_of_runs

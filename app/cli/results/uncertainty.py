@@ -42,7 +42,9 @@ def uncertainty(
 
         print_report(noise_report_of(document), form=form, to=to, as_json=as_json)
         return
-    print_table(SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no scores")
+    print_table(
+        SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no graded scores"
+    )
     for note in _notes(document):
         print_line(note)
 

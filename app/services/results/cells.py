@@ -69,8 +69,9 @@ class Cell:
 class CompetitionRow:
     """A competition's cells, by seed.
 
-    `title`, `complexity` and `flags` are those of its current version, as in rates; `title` and
-    `flags` are empty if it was not imported.
+    `title`, `complexity`, `flags`, `has_board` (a human leaderboard) and `has_baseline` are those
+    of its current version, as in rates. If it was not imported, `title` and `flags` are empty, and
+    its results are those of reports, which know medals.
     """
 
     competition: str
@@ -78,6 +79,8 @@ class CompetitionRow:
     complexity: str
     flags: tuple[str, ...]
     cells: tuple[Cell, ...]
+    has_board: bool = True
+    has_baseline: bool = False
 
     @property
     def medals(self) -> int:
@@ -108,6 +111,12 @@ class HeatMap:
     def near(self) -> int:
         """The number of cells that are closer to a medal line than their noise."""
         return sum(cell.is_near for row in self.rows for cell in row.cells)
+
+    @property
+    def has_medians(self) -> frozenset[bool]:
+        """Whether there is a median at the competitions with a cell in the state `valid`."""
+        valid = (row for row in self.rows if any(one.state == "valid" for one in row.cells))
+        return frozenset(row.has_board for row in valid)
 
     @property
     def counts(self) -> dict[CellState, int]:
@@ -204,7 +213,13 @@ def _row(
     version = context.catalogue.version(version_id)
     complexity = version.document.get("complexity") or level
     flags = tuple(flag["code"] for flag in version.document.get("flags") or ())
-    return CompetitionRow(slug, version.title, complexity, flags, tuple(cells))
+    has_board, has_baseline = (
+        version.leaderboard is not None,
+        bool(version.document.get("baseline")),
+    )
+    return CompetitionRow(
+        slug, version.title, complexity, flags, tuple(cells), has_board, has_baseline
+    )
 
 
 def _state(attempt: Attempt | str, *, sent: int) -> CellState:

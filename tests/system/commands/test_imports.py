@@ -68,7 +68,7 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     assert mixed.stdout.startswith("with-typo: 75 results imported")
     assert mixed.stderr.count("nothing was imported") == 3
     assert "typo: The grading report is refused" in mixed.stderr
-    assert "did you mean 'leaf-classification'" in mixed.stderr
+    assert mixed.stderr.endswith("did you mean 'leaf-classification'?\n")
     for other in ("other-agent", "third-agent"):
         table.write_text(
             "experiment_id,run_group\n"
