@@ -35,8 +35,10 @@ def sent_statements() -> Iterator[list[str]]:
         yield sent
 
 
-def sqlite_plan(database: Database, read: Callable[[Session], object]) -> list[str]:
-    """The steps by which SQLite answers the only statement that `read` sends."""
+def sqlite_plan(
+    database: Database, read: Callable[[Session], object], *, statements: int = 1
+) -> list[str]:
+    """The steps by which SQLite answers the last of so many statements that `read` sends."""
     sent: list[tuple[str, Any]] = []
     with database.read() as session:
         connection = session.connection()
@@ -44,6 +46,7 @@ def sqlite_plan(database: Database, read: Callable[[Session], object]) -> list[s
             connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
         )
         read(session)
-        ((statement, given),) = sent
+        assert len(sent) == statements
+        statement, given = sent[-1]
         plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
     return [row.detail for row in plan]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, select
+from sqlalchemy import ColumnElement, Table, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, SubmissionState
@@ -184,6 +184,8 @@ def graded_submissions(
     """
     regrades = [one.id for one in in_force(session, basis)]
     counted = CountedGrades(SUBMISSION, regrades, as_of=basis.as_of)
+    # Without `coalesce` SQLite would find the graded submissions of all experiments by their state.
+    is_graded = func.coalesce(counted.state, "") == SubmissionState.GRADED
     query = (
         select(
             SUBMISSION.c.run_id,
@@ -194,7 +196,7 @@ def graded_submissions(
             *(counted.column(name) for name in ("medal", "better", "equal", "worse")),
         )
         .select_from(counted.join(SUBMISSION.join(RUN, RUN.c.id == SUBMISSION.c.run_id)))
-        .where(RUN.c.experiment == experiment, counted.state == SubmissionState.GRADED)
+        .where(RUN.c.experiment == experiment, is_graded)
         .order_by(SUBMISSION.c.run_id, SUBMISSION.c.id)
     )
     if run is not None:

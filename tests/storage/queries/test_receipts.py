@@ -138,6 +138,13 @@ def test_runs_that_were_closed_lately_are_found_by_the_time_of_their_close(world
     ]
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_the_digests_of_an_experiment_are_found_by_its_runs(world: World) -> None:
+    """Those of all experiments were read."""
+    plan = sqlite_plan(world.database, lambda s: receipts.graded_digests(s, "first"))
+    assert [step.split(" ")[1] for step in plan] == ["run", "submission"]
+
+
 def test_a_run_needs_a_new_receipt_after_a_regrade_of_one_of_its_files(world: World) -> None:
     runs = [closed(world, seed, (GRADED, 0), (GRADED, 0), hour=1) for seed in range(10, 14)]
     regraded, again, other, without = (run.id for run in runs)

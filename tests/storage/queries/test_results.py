@@ -33,6 +33,7 @@ from tests.storage.make import (
     make_grade,
     make_submission,
 )
+from tests.storage.statements import sqlite_plan
 
 HOUR = timedelta(hours=1)
 
@@ -185,3 +186,13 @@ def test_imported_results_of_a_time_were_imported_and_not_archived_until_then(
     assert found(3) == found(4, "first") == ["first leaves"]
     assert found(4) == []
     assert found(None, competition="bikes") == ["second bikes"]
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_the_graded_files_of_an_experiment_are_found_by_its_runs(world: World) -> None:
+    """Those of all experiments were read, for each experiment of a board."""
+    plan = sqlite_plan(
+        world.database, lambda s: list(results.graded_submissions(s, "first")), statements=2
+    )
+    assert [step.split(" ")[1] for step in plan[:2]] == ["run", "submission"]
+    assert "ix_submission_run_id_id (run_id=?)" in plan[1]

@@ -196,9 +196,11 @@ def regraded_since(session: Session, since: datetime | None, limit: int) -> list
 
 def graded_digests(session: Session, experiment: str) -> dict[str, str]:
     """The SHA-256 of each graded submission of an experiment, by its id."""
+    # Without `coalesce` SQLite would find those of all experiments by their state.
+    is_graded = func.coalesce(SUBMISSION.c.state, "") == SubmissionState.GRADED
     query = (
         select(SUBMISSION.c.id, SUBMISSION.c.sha256)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(RUN.c.experiment == experiment, SUBMISSION.c.state == SubmissionState.GRADED)
+        .where(RUN.c.experiment == experiment, is_graded)
     )
     return {str(key): str(sha256) for key, sha256 in session.execute(query)}
