@@ -109,9 +109,8 @@ def moment_of(text: str) -> datetime:
     from app.storage.queries.regrades.in_force import in_range
 
     try:
-        found = in_range(datetime.fromisoformat(text))
+        return in_range(datetime.fromisoformat(text))
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise Invalid(f"{text!r} is not a time with a zone, such as 2026-05-01T12:00:00Z.")
-    return found
+        raise Invalid(
+            f"{text!r} is not a time with a zone, such as 2026-05-01T12:00:00Z."
+        ) from None

@@ -25,11 +25,13 @@ def test_folders_and_archives_are_imported_once(
 
     first = podium("import", "folder", tiny)
     again = podium("import", "archive", archive, "--json")
+    known = podium("import", "folder", tiny)
 
     assert "tiny imported as version 1 (ready)" in first.stdout
     assert json.loads(again.stdout)[0] | {"lint": []} == {
         "slug": "tiny", "version": 1, "created": False, "status": "ready", "lint": []
     }  # fmt: skip
+    assert "tiny was imported before as version 1 (ready)" in known.stdout
 
 
 def test_an_import_in_a_directory_without_a_podium_says_where_it_makes_one(tiny: Path) -> None:

@@ -188,8 +188,9 @@ def test_an_attempt_without_its_file_is_missing_until_the_file_comes(home: Home)
     lost = outputs / "2025-01-02_group" / "one_1" / "submission.csv"
     content = lost.read_bytes()
     lost.unlink()
-    for _ in range(2):
-        home("import", "submissions", "mine", outputs, status=1)
+    for told in ("3 attempts imported, 0 before", "0 attempts imported, 3 before"):
+        assert told in (said := home("import", "submissions", "mine", outputs, status=1))
+        assert "2 graded; 1 without a file; problems: 1" in said
         assert home.rows("select state, seed from run where state <> 'closed'") == [("open", 1)]
         assert "one seed 1" in home("report", "mine", status=1)
 

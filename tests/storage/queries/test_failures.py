@@ -53,11 +53,15 @@ def test_a_failed_submission_is_a_failure_if_its_file_can_be_the_cause(
         counts = failures.by_run(session, [world.run.id, world.other_run.id])
         recent = failures.settled_since(session, world.run.id, NOON)
         none = failures.settled_since(session, world.run.id, LATER)
+        of_run = failures.of_run(session, world.run.id)
+        times = failures.times_by_run(session, [world.run.id, world.other_run.id])
         still_open = submission_counts.open_of_runs(session, [world.run.id])
 
     is_failure = kind in faults.BY_FILE
     assert found == ({failed, mixed} if is_failure else {mixed})
     assert counts == {world.run.id: 1 + is_failure}
+    assert sorted(of_run) == sorted((one, NOON, LATER) for one in found)
+    assert times == [(world.run.id, NOON, LATER)] * len(found)
     assert recent.count(RecentOutcome(NOON, LATER, is_failure=True)) == 1 + is_failure
     assert (len(recent), none, still_open) == (3, [], {world.run.id: 1})
 

@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from app.domain.states import SETTLED, RegradeState, SubmissionState
 from app.storage.database.tables.regrades import RegradeOutcome
 from app.storage.queries import results
-from app.storage.queries.regrades import members, regrades
+from app.storage.queries.regrades import members, outcomes, regrades
 from app.storage.queries.regrades.in_force import Basis, in_force
+from app.storage.queries.regrades.outcomes import OutcomeRecord
 from app.storage.queries.regrades.regrades import RegradeRecord
 from tests.storage.make import (
     NOON,
@@ -142,3 +143,41 @@ def test_a_regrade_decides_about_what_it_has_and_the_first_grade_of_its_version_
     own = world.version.id
     assert found(Basis()) == ([0.6, 0.2], (second.id, 0.2, None, own))
     assert found(Basis(as_of=NOON)) == ([0.5, 0.2, 0.7], (third.id, 0.7, "b1", older))
+
+
+def test_the_outcome_that_counts_for_a_submission_is_that_of_the_regrade_in_force(
+    world: World,
+) -> None:
+    first, second, third = (
+        world.submit(state=SubmissionState.GRADED, received_at=NOON, settled_at=NOON)
+        for _ in range(3)
+    )
+    applied = {"state": RegradeState.APPLIED}
+    add(world, "b1", "bikes", applied_at=NOON, superseded_at=NOON + HOUR, **applied)
+    add(world, "b2", "bikes", applied_at=NOON + HOUR, **applied)
+    add(world, "b3", "bikes", state=RegradeState.READY)
+    rows = [
+        ("b1", first, SubmissionState.GRADED, 0.5), ("b2", first, SubmissionState.GRADED, 0.6),
+        ("b3", first, SubmissionState.GRADED, 0.7), ("b1", second, SubmissionState.GRADED, 0.8),
+        ("b2", second, SubmissionState.QUEUED, None), ("b1", third, SubmissionState.GRADED, 0.9),
+    ]  # fmt: skip
+    world.database.write(lambda session: session.execute(insert(RegradeOutcome.__table__), [
+        {"regrade_id": regrade, "submission_id": one.id, "version_id": world.version.id,
+         "state": state, "score": score, "graded_at": NOON, "attempts": 1}
+        for regrade, one, state, score in rows
+    ]))  # fmt: skip
+
+    def score(found: tuple[str, int, OutcomeRecord] | None) -> tuple[str, float | None] | None:
+        return None if found is None else (found[0], found[2].score)
+
+    with world.database.read() as session:
+        now = [score(outcomes.in_force_for(session, one.id)) for one in (first, second, third)]
+        given = [score(outcomes.given_by(session, name, first.id)) for name in ("b1", "b3", "b4")]
+        of_runs = [
+            outcomes.in_force_for_run(session, run.id) for run in (world.run, world.other_run)
+        ]
+        progress = outcomes.progress(session, ["b1", "b2", "b4"])
+    assert now == [("b2", 0.6), None, None]
+    assert given == [("b1", 0.5), ("b3", 0.7), None]
+    assert of_runs == ["b2", None]
+    assert progress == {"b1": {"graded": 3}, "b2": {"graded": 1, "queued": 1}, "b4": {}}
