@@ -41,7 +41,7 @@ from tests.forkserver import PodiumProcess, run_podium
 from tests.postgres import CLOSE_OTHERS, Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.services.operations.conftest import change_manifest, settings, silent
+from tests.services.operations.conftest import change_manifest, command, settings, silent
 
 TWO_SIZES = """
     INSERT INTO version_file (version_id, path, sha256, bytes)
@@ -179,6 +179,12 @@ def test_a_restore_into_the_backup_itself_leaves_it_as_it_was(
 
     assert verified(backup, silent)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_restore_says_into_which_directory_it_went(complete: Path, tmp_path: Path) -> None:
+    said = command(PodiumServer(tmp_path / "new"), "restore", str(complete))
+
+    assert said.startswith(f"restored {complete} into {tmp_path / 'new'}: of ")
 
 
 def test_a_database_with_rows_is_left_alone(complete: Path, tmp_path: Path) -> None:
