@@ -179,6 +179,8 @@ def expected(field: FieldInfo) -> str:
     words = TYPES.get(kind, "text")
     if "gt" in bounds:
         words += f" greater than {bounds['gt']:g}"
+        if "le" in bounds:
+            words += f", and at most {bounds['le']}"
     elif "ge" in bounds and "le" in bounds:
         return f"{words} from {bounds['ge']} to {bounds['le']}"
     elif "ge" in bounds:

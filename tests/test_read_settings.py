@@ -34,6 +34,7 @@ def refusal() -> str:
         ("PODIUM_GRADERS", "0", "a whole number from 1 to 256"),
         ("PODIUM_GRADING_SECONDS", "-5", "a number greater than 0"),
         ("PODIUM_GRADING_SECONDS", "inf", "a number greater than 0"),
+        ("PODIUM_LOGIN_HOURS", "1e9", "a number greater than 0, and at most 8760"),
         ("PODIUM_DATABASE_STATEMENT_SECONDS", "1e7", "a number from 0.1 to 2000000"),
         ("PODIUM_GC_HOURS", "1e9", "a number from 0 to 1000000"),
         ("PODIUM_MAX_UPLOAD_MB", "1.5", "a whole number of at least 1"),

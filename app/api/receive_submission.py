@@ -17,7 +17,7 @@ from app.api.http.openapi import form_with_file
 from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import body_in_memory, memory_body, received_upload
-from app.errors import BadRequest, Invalid, TooManyFailures
+from app.errors import BadRequest, Invalid, QuotaExceeded
 from app.services.runtime.context import Context
 from app.services.submissions import quotas, submit
 from app.services.submissions.batch_receiver import (
@@ -25,7 +25,11 @@ from app.services.submissions.batch_receiver import (
     IncomingSubmission,
     StoredSubmission,
 )
-from app.services.submissions.record_disclosures import record_refusal
+from app.services.submissions.record_disclosures import (
+    has_limits_of_submissions,
+    record_counted_failures,
+    record_refusal,
+)
 from app.services.submissions.submit import Sender, SubmissionMeta
 from app.storage.blobs.store import Blob
 
@@ -52,14 +56,17 @@ async def receive_submission(
 ) -> StoredSubmission:
     """Store the submission: a small one together with others, a large one alone.
 
-    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken. If a refusal
+    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken. If the answer
     reveals failures, these are entered in the ledger first.
     """
     try:
-        return await _receive(request, context, run_id, submission_id, meta)
-    except TooManyFailures:
-        await run_in_thread(record_refusal, context, sent_key(request), run_id)
+        stored = await _receive(request, context, run_id, submission_id, meta)
+    except QuotaExceeded as refusal:
+        await run_in_thread(record_refusal, context, sent_key(request), run_id, refusal)
         raise
+    if stored.received.created and has_limits_of_submissions(stored.run):
+        await run_in_thread(record_counted_failures, context, stored.caller, stored.run)
+    return stored
 
 
 async def _receive(

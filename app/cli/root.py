@@ -185,5 +185,5 @@ def _report_in_colours(error: PodiumError) -> None:
         print_note(f"  {error.detail}")
         return
     for problem in error.problems:
-        place = ": ".join(part for part in (problem["file"], problem["key"]) if part)
-        print_note(f"  {place}: {problem['message']}")
+        parts = (problem["file"], problem["key"], problem["message"])
+        print_note("  " + ": ".join(part for part in parts if part))

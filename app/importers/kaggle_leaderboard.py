@@ -18,6 +18,7 @@ from app.importers.names import problem
 
 MAX_BYTES = 64 << 20
 SCORE, RANK = "score", "rank"
+SHOWN_COLUMNS = 5  # names in a message
 LONGEST_RANK = 9  # digits
 # Damage, a method that Python lacks, and a password.
 ZIP_ERRORS = (
@@ -57,8 +58,10 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
     except csv.Error as error:
         raise _bad_file(name, f"is not a CSV file: {error}") from None
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    if header.count(SCORE) != 1:
-        raise _bad_file(name, "has no column Score")
+    if SCORE not in header:
+        raise _bad_file(name, _without_score(rows[0] if rows else []))
+    if header.count(SCORE) > 1:
+        raise _bad_file(name, f"has {header.count(SCORE)} columns Score: leave one")
     column = header.index(SCORE)
     body = [row for row in rows[1:] if len(row) > column]
     if RANK in header:
@@ -105,6 +108,15 @@ def _member(file: Path) -> tuple[str, bytes]:
         if members[0].file_size > MAX_BYTES:
             raise _bad_file(file.name, f"unpacks to more than {MAX_BYTES} bytes")
         return members[0].filename, archive.read(members[0])
+
+
+def _without_score(header: list[str]) -> str:
+    """What a file without scores has, so that another separator or a typo is seen."""
+    if not header:
+        return "has no column Score: it is empty"
+    shown = ", ".join(quoted(cell) for cell in header[:SHOWN_COLUMNS])
+    more = f" and {len(header) - SHOWN_COLUMNS} more" if len(header) > SHOWN_COLUMNS else ""
+    return f"has no column Score: its columns, separated by commas, are {shown}{more}"
 
 
 def _bad_file(name: str, message: str) -> BadCompetition:

@@ -85,6 +85,8 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
             if seen > max_files:
                 raise BadCompetition([problem(source.name, "", f"more than {max_files} files")])
             mistake = _mistake(path, found)
+            if mistake and not folder and (source / path / "competition.toml").is_file():
+                mistake = "is a competition folder of its own; import it by its own path"
             if mistake:
                 problems.append(problem(path, "", mistake))
             elif found.is_dir(follow_symlinks=False):

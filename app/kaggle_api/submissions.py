@@ -31,7 +31,7 @@ from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.disclose import Disclosed
-from app.services.submissions.record_disclosures import record_counted_failures
+from app.services.submissions.record_disclosures import record_counted_failures, record_limited
 from app.services.submissions.run_submissions import first_from
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
@@ -62,6 +62,10 @@ async def create_submission(
     except TooManyFailures:
         await run_in_threadpool(record_counted_failures, context, caller, run)
         raise
+    except QuotaExceeded:
+        await run_in_threadpool(record_limited, context, caller, run)
+        raise
+    await run_in_threadpool(record_limited, context, caller, run)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
     return {

@@ -41,11 +41,18 @@ def create_submission(run: Run) -> httpx.Response:
     return run.client.post(f"{RPC}/CreateSubmission", json=body)
 
 
-def asked(podium: Podium, folder: Path, feedback: str = "validity") -> Run:
+def asked(
+    podium: Podium,
+    folder: Path,
+    feedback: str = "validity",
+    *,
+    most: int | None = 9,
+    files: int = BOUND,
+) -> Run:
     """A run whose files have failed, none of which its agent has looked at."""
-    run = podium.run(folder, feedback, limits={"submissions_total": 9})
+    run = podium.run(folder, feedback, limits={"submissions_total": most})
     run.document["token"] = start_upload(run).json()["token"]
-    for number in range(BOUND):
+    for number in range(files):
         assert send(run, asking(*positive(folder), note=number)).status_code == 202
     settle(podium, run)
     assert ledger(run)["disclosed"] == []
@@ -85,6 +92,61 @@ def test_failures_that_a_number_tells_are_in_the_ledger(
     WAYS[way](run)
     run.client.get(f"/v1/runs/{run.id}/submissions")
     assert ledger(run)["totals"]["failures"] == BOUND
+
+
+def stored_beyond_the_limit(run: Run) -> None:
+    """With a limit of one, a second file is stored only because the first one failed."""
+    assert send(run, asking(note=7)).status_code == 202
+
+
+def refused_in_time(run: Run) -> None:
+    """With a limit of one, a third file is refused: the second one did not fail, the first did."""
+    admin_sends = run.document["admin"].post(
+        f"/v1/runs/{run.id}/submissions", content=asking(note=7), headers=CSV
+    )
+    assert admin_sends.status_code == 202
+    assert "has used all of its 1 submission" in send(run, asking(note=8)).text
+
+
+def address_given(run: Run) -> None:
+    assert start_upload(run).status_code == 200
+
+
+def sent_by_kaggle(run: Run) -> None:
+    url = run.client.post(
+        f"{RPC}/StartSubmissionUpload",
+        json={
+            "competitionName": run.document["competition"],
+            "contentLength": len(asking(note=7)),
+            "fileName": "s.csv",
+        },
+    ).json()
+    assert run.client.put(url["createUrl"], content=asking(note=7)).status_code == 200
+    run.document["token"] = url["token"]
+    assert create_submission(run).status_code == 200
+
+
+ANSWERS = [stored_beyond_the_limit, refused_in_time, address_given, sent_by_kaggle]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda each: each.__name__)
+def test_a_failure_that_a_limit_reveals_is_in_the_ledger(
+    podium: Podium, folder: Path, answer: Callable[[Run], None]
+) -> None:
+    run = asked(podium, folder, most=1, files=1)
+    run.document["admin"] = podium.admin
+
+    answer(run)
+
+    assert ledger(run)["totals"]["failures"] == 1
+
+
+def test_without_a_limit_a_stored_file_reveals_no_failure(podium: Podium, folder: Path) -> None:
+    run = asked(podium, folder, most=None, files=1)
+
+    stored_beyond_the_limit(run)
+
+    assert ledger(run)["disclosed"] == []
 
 
 def test_failures_that_a_refusal_tells_a_harness_are_in_its_part_of_the_ledger(

@@ -321,6 +321,17 @@ def test_what_has_no_place_is_named(tiny, name):
     assert message.endswith("remove it")
 
 
+def test_a_folder_of_competition_folders_names_them_and_removes_none(tiny):
+    above = tiny.parent / "above"
+    above.mkdir()
+    tiny.rename(above / "tiny")
+
+    file, _, message = problem_of(above)
+
+    assert file == "tiny"
+    assert message == "is a competition folder of its own; import it by its own path"
+
+
 def test_all_misplaced_files_are_told_at_once(tiny):
     write(tiny, {"b.txt": "x", "a.txt": "x", "public/.hidden": "x"})
 

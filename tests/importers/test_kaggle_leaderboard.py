@@ -38,10 +38,22 @@ def test_teams_without_a_score_are_counted_and_blank_lines_are_not(tmp_path: Pat
     assert (found.csv_text, found.teams, found.without_score) == ("place,score\n1,0.5\n", 1, 2)
 
 
-@pytest.mark.parametrize("data", [b"", b"Rank\n1\n", b"Score,score\n1,1\n"])
+OTHER_COLUMNS = {
+    b"": "has no column Score: it is empty",
+    b"Rank\n1\n": "has no column Score: its columns, separated by commas, are 'Rank'",
+    b"score;team\n0,9;a\n": "are 'score;team'",
+    b"a,b,c,d,e,f,g\n": "are 'a', 'b', 'c', 'd', 'e' and 2 more",
+    b"Score,score\n1,1\n": "has 2 columns Score: leave one",
+}
+
+
+@pytest.mark.parametrize("data", OTHER_COLUMNS)
 def test_a_file_without_one_column_of_scores_is_refused(data: bytes, tmp_path: Path) -> None:
-    with pytest.raises(BadCompetition, match="has no column Score"):
+    with pytest.raises(BadCompetition) as refused:
         scores_of(data, tmp_path)
+
+    (problem,) = refused.value.problems
+    assert problem["message"].endswith(OTHER_COLUMNS[data])
 
 
 def test_a_zip_of_two_boards_and_a_large_file_are_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +19,26 @@ from tests.web.test_crawl import check_page
 
 BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
 MIXED = ("with-baseline-1", "with-baseline-2")
+SUITES = """
+[suites.board]
+title = "A human leaderboard"
+competitions = ["with-board"]
+[suites.unsent]
+title = "A competition without results"
+competitions = ["with-board", "with-baseline-2"]
+[suites.baselines]
+title = "No human leaderboard"
+competitions = ["with-baseline-1"]
+"""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     """A server with two competitions that have a baseline, and one with neither."""
     home = tmp_path_factory.mktemp("success")
-    server = PodiumServer(home / "data").start()
+    (home / "suites").mkdir()
+    (home / "suites" / "suites.toml").write_text(SUITES)
+    server = PodiumServer(home / "data", competitions_dir=home / "suites").start()
     for name, toml in (
         *((each, BASELINE) for each in MIXED),
         ("with-nothing", ""),
@@ -166,6 +180,27 @@ def test_runs_that_rates_against_baselines_leave_out_are_counted(
 ) -> None:
     assert "1 of 2 runs is not in these rates" in shown(server, "/experiments/half")
     assert "not in these rates" not in shown(server, "/experiments/improved")
+
+
+def test_the_rates_as_json_are_those_of_the_page_and_its_suite(server: PodiumServer) -> None:
+    text = shown(server, "/experiments/both?suite=board")
+    (link,) = re.findall(r'href="([^"]*)">All rates as JSON', text)
+    answer = caller(server).get(html.unescape(link))
+
+    assert answer.status_code == 200, answer.text
+    groups = answer.json()["groups"]
+    assert groups["all"]["above_median"]["mean"] == 0.0
+    assert "above the median 0.0 %" in text
+    assert "All rates as JSON" not in shown(server, "/experiments/both?suite=unsent")
+
+
+@pytest.mark.parametrize("page", ["", "/items"])
+def test_a_board_does_not_deny_results_that_it_cannot_count(
+    server: PodiumServer, page: str
+) -> None:
+    text = shown(server, f"/suites/baselines{page}")
+
+    assert "No experiment has a result at these competitions that can be counted so." in text
 
 
 def test_a_submission_names_its_success_and_no_medal(server: PodiumServer) -> None:

@@ -67,9 +67,8 @@ def restore(
             manifest = verified(folder.absolute(), progress)
         else:
             manifest = restore_from(settings, folder.absolute(), progress)
-    _print_summary(
-        f"{folder} is complete" if only_check else f"restored {folder}", manifest, as_json
-    )
+    done = f"restored {folder} into {settings.data_dir.absolute()}"
+    _print_summary(f"{folder} is complete" if only_check else done, manifest, as_json)
 
 
 def _print_summary(what: str, manifest: BackupManifest, as_json: bool) -> None:

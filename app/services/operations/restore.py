@@ -8,8 +8,9 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
-from app.errors import DamagedFile, DiskReserved, StorageFull
+from app.errors import BadSettings, DamagedFile, DiskReserved, StorageFull
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BackupManifest,
@@ -50,6 +51,7 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         BadSettings, StoreAway, StorageFull, Unavailable: no row was written.
     """
     require_postgres_of_queue(settings)
+    _refuse_inside(settings, folder)  # before anything is made there
     wait_until_reachable(settings.database_url, 0)  # before a directory is made
     lock = lock_data_directory(settings.data_dir)
     try:
@@ -68,6 +70,21 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
     finally:
         os.close(lock)
     return manifest
+
+
+def _refuse_inside(settings: Settings, folder: Path) -> None:
+    """Refuse to restore into the backup, which could not be restored any more."""
+    store = urlsplit(settings.blobs_url)
+    places = {"PODIUM_DATA_DIR": settings.data_dir}
+    if store.scheme == "file":
+        places["PODIUM_BLOBS_URL"] = Path(unquote(store.path))
+    for name, place in places.items():
+        if place.resolve().is_relative_to(folder.resolve()):
+            raise BadSettings(
+                f"{name} is {str(place)!r}: expected a place outside the backup {folder}, which "
+                "files made there would damage. Name the place to restore into; nothing was "
+                "written."
+            )
 
 
 @contextlib.contextmanager

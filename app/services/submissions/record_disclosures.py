@@ -9,10 +9,13 @@ from operator import itemgetter
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback, is_shown
+from app.errors import QuotaExceeded, TooManyFailures
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord
 from app.storage.queries import exposure, failures
+
+SUBMISSION_LIMITS = ("submissions_per_day", "submissions_total")
 
 
 def record_disclosures(
@@ -91,12 +94,29 @@ def record_counted_failures(context: Context, caller: Caller, run: RunRecord) ->
     record_disclosures(context, run, run.feedback, [], shown, prefix, is_first=False)
 
 
-def record_refusal(context: Context, key: str | None, run_id: str) -> None:
-    """Record the failures that are the reason for a refusal of a file sent with this key."""
+def has_limits_of_submissions(run: RunRecord) -> bool:
+    """Whether only so many submissions of the run are stored, in a day or in all.
+
+    Failed files do not count, so each answer to a file, stored or refused, then reveals failures.
+    """
+    return any(run.limits.get(name) is not None for name in SUBMISSION_LIMITS)
+
+
+def record_limited(context: Context, caller: Caller, run: RunRecord) -> None:
+    """Record the failures that the answer to a file reveals if the run has limits."""
+    if has_limits_of_submissions(run):
+        record_counted_failures(context, caller, run)
+
+
+def record_refusal(context: Context, key: str | None, run_id: str, refusal: QuotaExceeded) -> None:
+    """Record the failures that a refusal of a file sent with this key reveals."""
     with context.database.read() as session:
         caller = authenticate(session, key)
         run = own_run(session, caller, run_id)
-    record_counted_failures(context, caller, run)
+    if isinstance(refusal, TooManyFailures):
+        record_counted_failures(context, caller, run)
+    else:
+        record_limited(context, caller, run)
 
 
 def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:

@@ -34,6 +34,12 @@ def test_folders_and_archives_are_imported_once(
     assert "tiny was imported before as version 1 (ready)" in known.stdout
 
 
+def test_a_mistake_of_no_file_is_told_without_a_place(podium: Command, tiny: Path) -> None:
+    refused = podium("import", "folder", tiny.rename(tiny.parent / "a b"))
+
+    assert refused.stderr.splitlines()[1].startswith("  the folder's name 'a b' cannot be a slug")
+
+
 def test_an_import_in_a_directory_without_a_podium_says_where_it_makes_one(tiny: Path) -> None:
     empty = tiny.parent
     unset = {k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")}

@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.errors import DamagedFile, NotFound, PodiumError, Unavailable
+from app.errors import BadSettings, DamagedFile, NotFound, PodiumError, Unavailable
 from app.kaggle_api.signed_urls import secret_of
 from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
@@ -41,7 +41,7 @@ from tests.forkserver import PodiumProcess, run_podium
 from tests.postgres import CLOSE_OTHERS, Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.services.operations.conftest import change_manifest, settings, silent
+from tests.services.operations.conftest import change_manifest, command, settings, silent
 
 TWO_SIZES = """
     INSERT INTO version_file (version_id, path, sha256, bytes)
@@ -161,6 +161,30 @@ def test_unpacked_files_that_the_new_place_had_before_are_not_read(
         assert version is not None
         with context.catalogue.files.lease(version, answers=True) as files:
             assert (files.path / "private" / "answers.csv").is_file()
+
+
+@pytest.mark.parametrize("place", ["", "inner"])
+@pytest.mark.parametrize("name", ["data_dir", "blobs_url"])
+def test_a_restore_into_the_backup_itself_leaves_it_as_it_was(
+    complete: Path, tmp_path: Path, name: str, place: str
+) -> None:
+    backup = tmp_path / "backup"
+    shutil.copytree(complete, backup)
+    inside = backup / place
+    where = {"data_dir": inside} if name == "data_dir" else {"blobs_url": inside.as_uri()}
+    given = Settings(**{"data_dir": tmp_path / "new", **where})
+
+    with pytest.raises(BadSettings, match=f"PODIUM_{name.upper()} is .* outside the backup"):
+        restore(given, backup, silent)
+
+    assert verified(backup, silent)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_restore_says_into_which_directory_it_went(complete: Path, tmp_path: Path) -> None:
+    said = command(PodiumServer(tmp_path / "new"), "restore", str(complete))
+
+    assert said.startswith(f"restored {complete} into {tmp_path / 'new'}: of ")
 
 
 def test_a_database_with_rows_is_left_alone(complete: Path, tmp_path: Path) -> None:
