@@ -19,7 +19,6 @@ from app.errors import (
     Invalid,
     NotFound,
     QuotaExceeded,
-    TooManyFailures,
 )
 from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
@@ -31,7 +30,7 @@ from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.disclose import Disclosed
-from app.services.submissions.record_disclosures import record_counted_failures, record_limited
+from app.services.submissions.record_disclosures import record_revealed_failures
 from app.services.submissions.run_submissions import first_from
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
@@ -59,13 +58,10 @@ async def create_submission(
     meta, nonce = _submission_meta(state, run, fields)
     try:
         shown = await _store_once(request, context, caller, run, meta, nonce)
-    except TooManyFailures:
-        await run_in_threadpool(record_counted_failures, context, caller, run)
+    except QuotaExceeded as refused:
+        await run_in_threadpool(record_revealed_failures, context, caller, run, refused)
         raise
-    except QuotaExceeded:
-        await run_in_threadpool(record_limited, context, caller, run)
-        raise
-    await run_in_threadpool(record_limited, context, caller, run)
+    await run_in_threadpool(record_revealed_failures, context, caller, run)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
     return {
@@ -148,7 +144,7 @@ async def _store_once(
     if known is None:
         try:
             return await _store(request, context, caller, run, meta, nonce)
-        except (BadRequest, QuotaExceeded, TooManyFailures):
+        except (BadRequest, QuotaExceeded):
             # The first call may have used up the file, or the last submission that was left.
             known = await run_in_threadpool(submit.sent_before, context, run, key)
             if known is None:

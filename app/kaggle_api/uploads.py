@@ -14,12 +14,12 @@ from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
 from app.api.http.origin import origin
 from app.api.http.upload import bounded
-from app.errors import BadRequest, QuotaExceeded, TooLarge, TooManyFailures
+from app.errors import BadRequest, QuotaExceeded, TooLarge
 from app.kaggle_api.deps import State, run_at
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.services.submissions import pending_uploads, quotas
-from app.services.submissions.record_disclosures import record_counted_failures, record_limited
+from app.services.submissions.record_disclosures import record_revealed_failures
 from app.services.submissions.storing_threads import store_in_thread
 from app.storage.blobs.store import Upload
 
@@ -44,13 +44,10 @@ def start_upload(
         )
     try:
         quotas.refuse_unstorable(context, run, size)
-    except TooManyFailures:
-        record_counted_failures(context, caller, run)
+    except QuotaExceeded as refusal:
+        record_revealed_failures(context, caller, run, refusal)
         raise
-    except QuotaExceeded:
-        record_limited(context, caller, run)
-        raise
-    record_limited(context, caller, run)
+    record_revealed_failures(context, caller, run)
     token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
         key=caller.key_id, run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),

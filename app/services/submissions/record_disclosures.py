@@ -102,9 +102,11 @@ def has_limits_of_submissions(run: RunRecord) -> bool:
     return any(run.limits.get(name) is not None for name in SUBMISSION_LIMITS)
 
 
-def record_limited(context: Context, caller: Caller, run: RunRecord) -> None:
-    """Record the failures that the answer to a file reveals if the run has limits."""
-    if has_limits_of_submissions(run):
+def record_revealed_failures(
+    context: Context, caller: Caller, run: RunRecord, refusal: QuotaExceeded | None = None
+) -> None:
+    """Record the failures that the answer to a file reveals; `refusal` if it is refused."""
+    if isinstance(refusal, TooManyFailures) or has_limits_of_submissions(run):
         record_counted_failures(context, caller, run)
 
 
@@ -113,10 +115,7 @@ def record_refusal(context: Context, key: str | None, run_id: str, refusal: Quot
     with context.database.read() as session:
         caller = authenticate(session, key)
         run = own_run(session, caller, run_id)
-    if isinstance(refusal, TooManyFailures):
-        record_counted_failures(context, caller, run)
-    else:
-        record_limited(context, caller, run)
+    record_revealed_failures(context, caller, run, refusal)
 
 
 def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:
