@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from inspect import cleandoc
@@ -69,9 +69,17 @@ class LazyCommand(TyperCommand):
             command = get_command(single)
         command.name = self.name
         loaded: TyperCommand | TyperGroup = command
-        _join_lines(loaded)
-        _read_plainly(loaded)
+        for each in _with_subcommands(loaded):
+            _join_lines(each)
+            _read_plainly(each)
         return loaded
+
+
+def _with_subcommands(command: Any) -> Iterator[Any]:
+    """A command, and all commands of a group and of its groups."""
+    yield command
+    for each in getattr(command, "commands", {}).values():
+        yield from _with_subcommands(each)
 
 
 def _join_lines(command: Any) -> None:
@@ -80,8 +88,6 @@ def _join_lines(command: Any) -> None:
     Typer joins the lines of the first paragraph only. It would break the lines of a docstring again
     where the terminal is narrower than they are.
     """
-    for each in getattr(command, "commands", {}).values():
-        _join_lines(each)
     if command.help:
         paragraphs = cleandoc(command.help).split("\n\n")
         command.help = "\n\n".join(" ".join(each.split("\n")) for each in paragraphs)
@@ -93,8 +99,6 @@ def _read_plainly(command: Any) -> None:
     The arguments are checked before Typer reads them, because its errors drop the first words of
     pydantic's.
     """
-    for each in getattr(command, "commands", {}).values():
-        _read_plainly(each)
     for parameter in command.params:
         parameter.process_value = partial(_read_word, parameter, parameter.process_value)
 

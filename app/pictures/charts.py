@@ -169,8 +169,8 @@ def _heat_map(data: Data) -> Any:
     """Competitions by seeds; a colour and a letter for the outcome of each run."""
     order = list(dict.fromkeys(row["competition"] for row in data["rows"]))
     seeds = sorted({row["seed"] for row in data["rows"]})
-    words = {state: f"{LETTERS[state]} {text}" for state, text in
-             data.get("outcomes", OUTCOMES).items()}  # fmt: skip
+    outcomes = data.get("outcomes", OUTCOMES)
+    words = {state: f"{LETTERS[state]} {text}" for state, text in outcomes.items()}
     rows = [
         {**row, "letter": LETTERS[row["state"]], "outcome": words[row["state"]]}
         for row in data["rows"]

@@ -178,8 +178,8 @@ def refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
             hint = f"; did you mean {near[0]!r}?" if near else ""
             reason = f"{entry.competition!r} is not imported, and no suite lists it{hint}"
             place = f"{entry.place}.competition_id"
-            told = f"The grading report is refused at {place}: {reason}{'' if near else '.'}"
-            raise BadReport(told, place=place, reason=reason)
+            text = f"The grading report is refused at {place}: {reason}{'' if near else '.'}"
+            raise BadReport(text, place=place, reason=reason)
 
 
 def _record(

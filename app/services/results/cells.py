@@ -213,13 +213,11 @@ def _row(
     version = context.catalogue.version(version_id)
     complexity = version.document.get("complexity") or level
     flags = tuple(flag["code"] for flag in version.document.get("flags") or ())
-    has_board, has_baseline = (
-        version.leaderboard is not None,
-        bool(version.document.get("baseline")),
-    )
     return CompetitionRow(
-        slug, version.title, complexity, flags, tuple(cells), has_board, has_baseline
-    )
+        slug, version.title, complexity, flags, tuple(cells),
+        has_board=version.leaderboard is not None,
+        has_baseline=bool(version.document.get("baseline")),
+    )  # fmt: skip
 
 
 def _state(attempt: Attempt | str, *, sent: int) -> CellState:
